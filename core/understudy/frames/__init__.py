@@ -1,0 +1,1 @@
+"""Frames: the only room that speaks to OpenImageIO for pixels."""

@@ -1,0 +1,53 @@
+"""A picture in memory: scene-linear float pixels, named channels, a data window in a display window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.frames.window import Window
+
+FloatPixels = NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Image:
+    """Pixels outside the data window are black and transparent, as in Nuke. Values are never clamped."""
+
+    pixels: FloatPixels
+    """H W C float32 over the data window, rows downward."""
+    channels: tuple[str, ...]
+    """One name per channel, as OpenEXR writes them: R, G, B, A, Z, diffuse.R, mask.a ..."""
+    data_window: Window
+    """Display coordinates; same height and width as `pixels`."""
+    display_window: Window
+    """The format: what a compositor calls full frame."""
+    pixel_aspect: float = 1.0
+    """Width over height of one pixel."""
+    metadata: Mapping[str, int | float | str] = field(default_factory=dict)
+    """The file's own header fields, for writing a result beside its source."""
+
+    def __post_init__(self) -> None:
+        expected = (self.data_window.height, self.data_window.width, len(self.channels))
+        assert self.pixels.shape == expected, f"pixels {self.pixels.shape}, window and channels {expected}"
+        assert self.pixels.dtype == np.float32, self.pixels.dtype
+
+    def over(self, window: Window) -> FloatPixels:
+        """Pixels of `window` as H W C, black outside the data window; a copy unless they are all there."""
+        shared = self.data_window.intersect(window)
+        if shared == window:
+            return self.pixels[_slices(window, self.data_window)]
+        out = np.zeros((window.height, window.width, len(self.channels)), np.float32)  # H W C
+        if not shared.is_empty:
+            out[_slices(shared, window)] = self.pixels[_slices(shared, self.data_window)]
+        return out
+
+
+def _slices(part: Window, whole: Window) -> tuple[slice, slice]:
+    return (
+        slice(part.y0 - whole.y0, part.y1 - whole.y0),
+        slice(part.x0 - whole.x0, part.x1 - whole.x0),
+    )

@@ -1,0 +1,119 @@
+"""Names of everything a run leaves in its data directory, and how a run is found again."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from understudy.errors import UnderstudyError
+
+MODEL_SUFFIX = ".safetensors"
+STATE_SUFFIX = ".ost"
+"""Optimizer state beside the weights; CopyCat's ending. The content is safetensors too."""
+RECORD_SUFFIX = ".run.json"
+
+
+def new_run_name(now: time.struct_time | None = None) -> str:
+    """Training_YYMMDD_HHMMSS, as CopyCat names its runs."""
+    return time.strftime("Training_%y%m%d_%H%M%S", now or time.localtime())
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """Every path of one run. All names begin with the run's, so several runs may share a data directory."""
+
+    directory: Path
+    name: str
+
+    def model(self, step: int) -> Path:
+        return self._numbered(step, MODEL_SUFFIX)
+
+    def state(self, step: int) -> Path:
+        return self._numbered(step, STATE_SUFFIX)
+
+    def contact_sheet(self, step: int, suffix: str = ".png") -> Path:
+        return self._numbered(step, suffix)
+
+    @property
+    def record(self) -> Path:
+        return self._plain(RECORD_SUFFIX)
+
+    @property
+    def metrics(self) -> Path:
+        return self._plain(".metrics.jsonl")
+
+    @property
+    def timeline(self) -> Path:
+        return self._plain(".pairs.otio")
+
+    @property
+    def script(self) -> Path:
+        """The Nuke script as it was when the run began."""
+        return self._plain(".nk")
+
+    @property
+    def events(self) -> Path:
+        """Folder of TensorBoard events."""
+        return self._plain(".tensorboard")
+
+    def graph(self, suffix: str) -> Path:
+        return self._plain(f".graph{suffix}")
+
+    def log(self, rank: int = 0) -> Path:
+        return self._plain(f".rank{rank}.log")
+
+    def stop_requests(self) -> tuple[Path, Path]:
+        """A file of either name asks the run to finish its step, write a checkpoint and end."""
+        return self._plain(".stop"), self.directory / "stop"
+
+    def checkpoint_steps(self) -> list[int]:
+        """Steps, ascending, at which weights and optimizer state both lie whole on disk."""
+        pattern = re.compile(re.escape(self.name) + r"\.(\d+)" + re.escape(MODEL_SUFFIX))
+        found = (pattern.fullmatch(path.name) for path in self.directory.glob(f"{self.name}.*{MODEL_SUFFIX}"))
+        steps = sorted(int(match.group(1)) for match in found if match)
+        return [step for step in steps if self.state(step).exists()]
+
+    def _numbered(self, step: int, suffix: str) -> Path:
+        return self.directory / f"{self.name}.{step}{suffix}"
+
+    def _plain(self, suffix: str) -> Path:
+        return self.directory / f"{self.name}{suffix}"
+
+
+def find_run(place: Path) -> RunFiles:
+    """The run that `place` names: a data directory (its newest run), or any file of the run.
+
+    Raises UnderstudyError when there is none.
+    """
+    if place.is_dir():
+        records = sorted(place.glob(f"*{RECORD_SUFFIX}"), key=lambda path: (path.stat().st_mtime, path.name))
+        if not records:
+            raise UnderstudyError(f"{place}: holds no run (no *{RECORD_SUFFIX}); give a run's data directory")
+        return RunFiles(place, records[-1].name.removesuffix(RECORD_SUFFIX))
+    owners = [
+        record.name.removesuffix(RECORD_SUFFIX)
+        for record in place.parent.glob(f"*{RECORD_SUFFIX}")
+        if place.name == record.name.removesuffix(RECORD_SUFFIX)
+        or place.name.startswith(record.name.removesuffix(RECORD_SUFFIX) + ".")
+    ]
+    if not owners:
+        raise UnderstudyError(f"{place}: no run of that name; give a data directory or a file of the run")
+    return RunFiles(place.parent, max(owners, key=len))
+
+
+def find_model(place: Path) -> Path:
+    """The model file that `place` names: itself, or the newest of the run.
+
+    Raises UnderstudyError when there is none.
+    """
+    if place.is_file() and place.suffix == MODEL_SUFFIX:
+        return place
+    if place.suffix == MODEL_SUFFIX:
+        raise UnderstudyError(f"{place}: no such model file")
+    run = find_run(place)
+    steps = run.checkpoint_steps()
+    if not steps:
+        raise UnderstudyError(f"{place}: the run {run.name} has written no checkpoint yet")
+    return run.model(steps[-1])

@@ -1,0 +1,162 @@
+"""Every choice that shapes a training run, in one frozen table: flags, knobs, checks and records come from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
+
+from understudy.errors import Problems, UnderstudyError
+
+ModelSize = Literal["small", "medium", "large"]
+DeviceChoice = Literal["auto", "cpu", "cuda", "mps"]
+Precision = Literal["auto", "float32", "bfloat16"]
+
+Value = TypeVar("Value")
+
+
+def setting(
+    default: Value,
+    doc: str,
+    *,
+    knob: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    unit: str = "",
+) -> Value:
+    """A field of Settings with its documentation, unit, limits (both allowed) and the CopyCat knob it answers to."""
+    about = {"doc": doc, "knob": knob, "low": low, "high": high, "unit": unit}
+    declared: Value = dataclasses.field(default=default, metadata=about)
+    return declared
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """One training run's choices. Built once, at the edge, and written beside every checkpoint."""
+
+    data_directory: Path = setting(
+        Path("understudy"), "folder for checkpoints, contact sheets, graphs and logs", knob="dataDirectory"
+    )
+    run_name: str = setting("", "name that begins every file of the run; empty: Training_YYMMDD_HHMMSS", knob="runName")
+    epochs: int = setting(
+        10000, "passes over the whole set; total steps = epochs x pairs / batch", knob="epochs", low=1
+    )
+    steps: int = setting(0, "total steps instead of epochs; 0: from epochs", unit="steps", low=0)
+    minutes: float = setting(
+        0.0,
+        "train for this long instead: the learning rate and the stages follow the clock; 0: no limit",
+        unit="minutes",
+        low=0.0,
+    )
+    batch_size: int = setting(0, "crops a step, over all ranks; 0: chosen for the device", knob="batchSize", low=0)
+    crop_size: int = setting(256, "side of the random crops at full resolution", knob="cropSize", unit="pixels", low=16)
+    model_size: ModelSize = setting("medium", "how much the network can learn, and costs", knob="modelSize")
+    multi_resolution: bool = setting(
+        True, "train at quarter and half resolution first", knob="useMultiResolutionTraining"
+    )
+    initial_weights: Path | None = setting(None, "model file to start from", knob="checkpointFile")
+    learning_rate: float = setting(1e-3, "peak step size of the optimizer", knob="learningRate", low=1e-7, high=1.0)
+    seed: int = setting(0, "draws the first weights and every crop", knob="seed", low=0, high=2**63 - 1)
+    checkpoint_interval: int = setting(
+        1000, "a checkpoint and a graph every so many steps", knob="checkpointInterval", unit="steps", low=1
+    )
+    max_checkpoints: int = setting(
+        10, "newest checkpoints kept, and the best by validation besides", knob="maxCheckpoints", low=1
+    )
+    contact_sheet_interval: int = setting(
+        100, "a contact sheet every so many steps", knob="imageInterval", unit="steps", low=1
+    )
+    contact_sheet_exr: bool = setting(False, "write contact sheets as scene-linear EXR too")
+    graph_log_scale: bool = setting(False, "loss axis of the graph logarithmic", knob="logScale")
+    graph_smoothness: float = setting(0.6, "smoothing of the drawn loss, 0 none", knob="smoothness", low=0.0, high=0.99)
+    graph_show_original: bool = setting(True, "draw the unsmoothed loss too", knob="showOriginal")
+    tensorboard: bool = setting(False, "write TensorBoard events (needs the tensorboard extra)")
+    device: DeviceChoice = setting("auto", "where to compute; auto: CUDA, else Apple's GPU, else CPU")
+    gpu: int = setting(0, "number of the CUDA device", low=0)
+    precision: Precision = setting(
+        "auto", "arithmetic of the convolutions; auto: bfloat16 where the device gains from it"
+    )
+    threads: int = setting(0, "CPU threads; 0: all cores given to the process", low=0)
+    memory_gib: float = setting(
+        8.0, "frames held in memory; beyond that they go to a memory-mapped file", unit="GiB", low=0.0
+    )
+
+
+def field_doc(field: dataclasses.Field[object]) -> str:
+    """The documentation of one field with its unit and CopyCat's knob name, as --help shows it."""
+    about = field.metadata
+    notes = [about["unit"]] if about["unit"] else []
+    notes += [f"CopyCat: {about['knob']}"] if about["knob"] else []
+    return str(about["doc"]) + (f" [{', '.join(notes)}]" if notes else "")
+
+
+def field_choices(name: str) -> tuple[str, ...]:
+    """The words that a field of a closed list of words accepts; empty for any other field."""
+    return {
+        "model_size": get_args(ModelSize),
+        "device": get_args(DeviceChoice),
+        "precision": get_args(Precision),
+    }.get(name, ())
+
+
+def check(settings: Settings) -> None:
+    """Raise Problems with one line for every value out of its range."""
+    problems = []
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        choices = field_choices(field.name)
+        if choices and value not in choices:
+            problems.append(f"{field.name}: {value!r} is not one of {', '.join(choices)}")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            problems += _range_problem(field, value)
+    if "/" in settings.run_name or "\\" in settings.run_name or settings.run_name.startswith("."):
+        problems.append(f"run_name: {settings.run_name!r} cannot begin a file name; use letters, digits, _ and -")
+    if problems:
+        raise Problems(problems)
+
+
+def _range_problem(field: dataclasses.Field[object], value: float) -> list[str]:
+    low, high = field.metadata["low"], field.metadata["high"]
+    if (low is None or value >= low) and (high is None or value <= high):
+        return []
+    allowed = f"at least {low}" if high is None else f"between {low} and {high}"
+    return [f"{field.name}: {value} is out of range; give {allowed}"]
+
+
+def to_record(settings: Settings) -> dict[str, object]:
+    """Plain JSON data; `from_record` gives equal settings back."""
+    values = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+
+
+def from_record(record: Mapping[str, object]) -> Settings:
+    """Settings from `to_record`'s data. Raises UnderstudyError naming keys that this version does not know."""
+    known = {field.name for field in dataclasses.fields(Settings)}
+    unknown = sorted(set(record) - known)
+    if unknown:
+        raise UnderstudyError(f"settings {', '.join(unknown)} are unknown to this version; it was written by another")
+    paths = {name: Path(str(record[name])) for name in ("data_directory", "initial_weights") if record.get(name)}
+    settings = dataclasses.replace(Settings(), **{**record, **paths})  # type: ignore[arg-type]
+    check(settings)
+    return settings
+
+
+def total_steps(settings: Settings, num_pairs: int, batch_size: int) -> int:
+    """Steps of the whole run: `steps` if given, else CopyCat's epochs x pairs / batch, rounded up."""
+    if settings.steps:
+        return settings.steps
+    return -(-settings.epochs * num_pairs // batch_size)
+
+
+def as_flag(name: str) -> str:
+    """crop_size -> --crop-size"""
+    return "--" + name.replace("_", "-")
+
+
+def changed(settings: Settings, names: Sequence[str]) -> list[str]:
+    """`--name=value` for the named fields that differ from the default."""
+    default = Settings()
+    differing = [name for name in names if getattr(settings, name) != getattr(default, name)]
+    return [f"{as_flag(name)}={getattr(settings, name)}" for name in differing]
