@@ -1,0 +1,58 @@
+# make demo    trains and applies a small shot made by the program itself        make test    every check there is
+# make setup   prepares .venv only                                               make bench   measures the step loop
+# make lock    resolves requirements.lock anew from pyproject.toml               make clean   removes what was built
+#
+# Another Python than the first one found: make setup PYTHON=python3.12
+# Without make, as on Windows, the same by hand:
+#   py -3 -m venv .venv
+#   .venv\Scripts\pip install -r requirements.lock
+#   .venv\Scripts\pip install --no-deps --no-build-isolation -e .
+#   .venv\Scripts\understudy demo
+
+PYTHON ?= python3 python3.13 python3.12 python3.11 python3.10
+PYTEST_FLAGS ?=
+SUPPORTED = import ensurepip, sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))
+
+BIN = .venv/bin
+PIP = $(BIN)/python -m pip --disable-pip-version-check
+READY = .venv/ready
+
+.PHONY: setup demo test bench lock clean
+
+setup: $(READY)
+
+demo: $(READY)
+	$(BIN)/understudy demo
+
+test: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest $(PYTEST_FLAGS)
+
+bench: $(READY)
+	@for script in $(sort $(wildcard benchmarks/*.py)); do $(BIN)/python "$$script" || exit 1; done
+
+lock: $(READY)
+	$(PIP) install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.10 --quiet \
+	    --custom-compile-command "make lock" --output-file requirements.lock
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): requirements.lock pyproject.toml
+	@$(BIN)/python -c '$(SUPPORTED)' 2>/dev/null || { \
+	    for candidate in $(PYTHON); do \
+	        if "$$candidate" -c '$(SUPPORTED)' 2>/dev/null; then \
+	            echo "$$candidate makes .venv"; exec "$$candidate" -m venv --clear .venv; \
+	        fi; \
+	    done; \
+	    echo "none of $(PYTHON) is a Python 3.10 to 3.13 with venv; install one and say make setup PYTHON=..." >&2; \
+	    exit 1; \
+	}
+	$(PIP) install -r requirements.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
