@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from understudy.frames.image import Image
+from understudy.runs import RunFiles
 
 PairUse = Literal["train", "validation"]
 
@@ -60,6 +61,12 @@ class PairSource(Protocol):
         """The pairs in frame order, none of them read yet.
 
         Raises UnderstudyError (Problems when there are several) if they cannot be named.
+        """
+
+    def kept_beside(self, files: RunFiles) -> PairSource:
+        """This source as a run keeps it: later edits of a script or timeline do not change it. May write into the run.
+
+        The run's own timeline of its pairs lies at `files.timeline` by the time the result is used.
         """
 
     def record(self) -> dict[str, object]:

@@ -1,0 +1,69 @@
+"""The survey: what `understudy check` says about the pairs, without keeping a pixel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from understudy.dataset import PairFacts, decode_pair, find_problems, on_all_cores, remarks
+from understudy.frames.window import Window
+from understudy.pairs import Pair
+
+_HEADINGS = ("frame", "use", "side", "channels", "format", "data window", "values", "not finite", "from")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """What a look at all pairs showed."""
+
+    table: tuple[str, ...]
+    """Lines: a heading, then two for every pair that could be read."""
+    remarks: tuple[str, ...]
+    """What is worth knowing but does not keep anyone from training."""
+    problems: tuple[str, ...]
+    """What must be mended first; empty when training may begin."""
+
+    def __str__(self) -> str:
+        return "\n".join([*self.table, *self.remarks, *self.problems])
+
+
+def survey(pairs: Sequence[Pair], *, crop_size: int) -> Survey:
+    """Decode every pair as training would, and report its facts and every problem found."""
+    seen, unreadable = on_all_cores(pairs, lambda pair: (pair, decode_pair(pair, crop_size).facts))
+    rows = [row for pair, facts in seen for row in _rows_of(pair, facts)]
+    return Survey(
+        table=_aligned([_HEADINGS, *rows]),
+        remarks=tuple(line for _, facts in seen for line in remarks(facts)),
+        problems=(*unreadable, *find_problems(seen)),
+    )
+
+
+def _rows_of(pair: Pair, facts: PairFacts) -> list[tuple[str, ...]]:
+    sides = (
+        (facts.input_channels, facts.display_window, facts.input_window, facts.input_range, facts.input_label),
+        (
+            facts.target_channels,
+            facts.target_display_window,
+            facts.target_window,
+            facts.target_range,
+            facts.target_label,
+        ),
+    )
+    plate, paint = (
+        (",".join(channels), _size(display), str(window), f"{low:.4g} .. {high:.4g}", label)
+        for channels, display, window, (low, high), label in sides
+    )
+    nonfinite = str(facts.num_nonfinite) if facts.num_nonfinite else "-"
+    return [
+        (str(pair.frame), pair.use, "input", *plate[:4], nonfinite, plate[4]),
+        ("", "", "target", *paint[:4], "", paint[4]),
+    ]
+
+
+def _size(window: Window) -> str:
+    return f"{window.width}x{window.height}" if (window.x0, window.y0) == (0, 0) else str(window)
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
+    return tuple("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
