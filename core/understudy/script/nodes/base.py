@@ -1,0 +1,193 @@
+"""What a node class is to the evaluator: what it needs from upstream, when, and which pixels it makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from understudy.errors import ProblemList, UnderstudyError
+from understudy.frames.colour import DEFAULT_COLOUR, ColourRules
+from understudy.frames.image import Image
+from understudy.frames.window import Window
+from understudy.script.graph import Node, Script
+from understudy.script.knobs import Knob
+from understudy.script.paths import PathRules
+
+MAX_SIDE = 1 << 16
+"""Pixels. A larger format or box is a slip, not a picture."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked of a node."""
+
+    frame: int
+    channels: tuple[str, ...]
+    """As OpenEXR names them. The answer has exactly these, black where the node has no such channel."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A frame range, both ends included."""
+
+    first: int
+    last: int
+
+    def __len__(self) -> int:
+        return max(0, self.last - self.first + 1)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.first, self.last + 1))
+
+    def __str__(self) -> str:
+        return f"{self.first}-{self.last}"
+
+    def shifted(self, frames: int) -> Span:
+        return Span(self.first + frames, self.last + frames)
+
+    def intersect(self, other: Span) -> Span:
+        return Span(max(self.first, other.first), min(self.last, other.last))
+
+    def nearest(self, frame: int) -> int:
+        return min(max(frame, self.first), self.last)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One stretch of the way up: this node at this frame."""
+
+    node: Node
+    frame: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceFile:
+    """A file that a frame comes from."""
+
+    path: Path
+    frame: int
+    """Its number in its sequence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How the files of one script are found and read."""
+
+    paths: PathRules
+    colour: ColourRules = DEFAULT_COLOUR
+    view: str = ""
+    """Of files with several; empty: the file's first, or left."""
+
+
+class Tree(Protocol):
+    """The evaluator as node classes see it."""
+
+    @property
+    def script(self) -> Script:
+        """The graph."""
+
+    def input(self, node: Node, number: int) -> Node:
+        """The node connected there; raises UnderstudyError naming node and input if there is none."""
+
+    def span(self, node: Node) -> Span:
+        """The frames that the node says it has."""
+
+    def channels(self, node: Node) -> tuple[str, ...]:
+        """The channels that the node gives, as OpenEXR names them."""
+
+    def pull(self, node: Node, request: Request) -> Image:
+        """The node's picture."""
+
+    def root_format(self) -> Window:
+        """The script's format, for pictures that no file gives a size."""
+
+    @property
+    def reading(self) -> Reading:
+        """How files are found and read."""
+
+
+PAGES = "https://learn.foundry.com/nuke/content/reference_guide/"
+"""Where the `page` of every node class lies."""
+
+
+class NodeClass:
+    """A class that passes its first input through; every other class says what it does otherwise.
+
+    Attributes of the class are its documentation: `names` in scripts, the `page` of Nuke's reference guide that it
+    follows, its `knobs`, and the knobs in `fixed` that are understood at their default only.
+    """
+
+    names: tuple[str, ...] = ()
+    page: str = ""
+    knobs: tuple[Knob[object], ...] = ()
+    fixed: tuple[Knob[object], ...] = ()
+    makes_pixels: bool = False
+    """Whether `pull` does more than hand on the picture of the first step."""
+
+    def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
+        """The nodes that it may ask. Raises UnderstudyError where one is missing."""
+        return (tree.input(node, 0),)
+
+    def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
+        """The nodes and frames that it asks for one frame of its own; the first decides where the frame comes from."""
+        return tuple(Step(node=asked, frame=frame) for asked in self.upstream(tree, node))
+
+    def files(self, tree: Tree, node: Node, frame: int) -> tuple[SourceFile, ...]:
+        """The files that it opens itself for that frame. Raises UnderstudyError naming one that is missing."""
+        del tree, node, frame
+        return ()
+
+    def frame_range(self, tree: Tree, node: Node) -> Span:
+        return tree.span(self.upstream(tree, node)[0])
+
+    def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
+        """The union of what its inputs have, in their order."""
+        asked = self.upstream(tree, node)
+        return tuple(dict.fromkeys(channel for above in asked for channel in tree.channels(above)))
+
+    def pull(self, tree: Tree, node: Node, request: Request) -> Image:
+        step = self.steps(tree, node, request.frame)[0]
+        return tree.pull(step.node, replace(request, frame=step.frame))
+
+    def check(self, tree: Tree, node: Node) -> None:
+        """Raise Problems naming every knob with a value that cannot be read or evaluated."""
+        del tree
+        problems = ProblemList()
+        for knob in self.knobs:
+            with problems.collecting():
+                knob.of(node)
+        for knob in self.fixed:
+            with problems.collecting():
+                knob.refuse_change(node)
+        problems.raise_if_any()
+
+
+def with_channels(image: Image, channels: tuple[str, ...]) -> Image:
+    """The image with exactly these channels, black where it has none of that name."""
+    if image.channels == channels:
+        return image
+    pixels = np.zeros((*image.pixels.shape[:2], len(channels)), np.float32)  # H W C
+    for place, channel in enumerate(channels):
+        if channel in image.channels:
+            pixels[..., place] = image.pixels[..., image.channels.index(channel)]
+    return replace(image, pixels=pixels, channels=channels)
+
+
+def black(channels: tuple[str, ...], window: Window, pixel_aspect: float = 1.0) -> Image:
+    """A black, transparent frame."""
+    return Image(
+        pixels=np.zeros((window.height, window.width, len(channels)), np.float32),  # H W C
+        channels=channels,
+        data_window=window,
+        display_window=window,
+        pixel_aspect=pixel_aspect,
+    )
+
+
+def node_error(node: Node, what: str) -> UnderstudyError:
+    """One line that begins with the node."""
+    return UnderstudyError(f"{node.label}, line {node.line}: {what}")

@@ -1,0 +1,76 @@
+"""A stretch of frames placed on the timeline: what Read does with files and TimeClip with its input."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from understudy.script.graph import Node
+from understudy.script.knobs import enum_knob, int_knob, knob_error, text_knob
+from understudy.script.nodes.base import Span, node_error
+
+_OUTSIDE = ("hold", "loop", "bounce", "black", "error")
+_MODES = ("expression", "start at", "offset")
+
+FIRST = int_knob("first", 1)
+LAST = int_knob("last", 1)
+BEFORE = enum_knob("before", _OUTSIDE, "hold")
+AFTER = enum_knob("after", _OUTSIDE, "hold")
+FRAME_MODE = enum_knob("frame_mode", _MODES, "expression")
+FRAME = text_knob("frame")
+CLIP_KNOBS = (FIRST, LAST, BEFORE, AFTER, FRAME_MODE, FRAME)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clip:
+    """Frames of a source, and how far they are moved to reach the timeline."""
+
+    span: Span
+    """In the source's own numbers."""
+    offset: int
+    """Timeline frame + offset = source frame."""
+
+    @property
+    def timeline(self) -> Span:
+        return self.span.shifted(-self.offset)
+
+    def source_frame(self, node: Node, frame: int) -> int | None:
+        """The source's frame at a frame of the timeline, by the node's knobs before and after; None: black."""
+        asked = frame + self.offset
+        if self.span.first <= asked <= self.span.last:
+            return asked
+        knob = BEFORE if asked < self.span.first else AFTER
+        outside = knob.of(node)
+        if outside == "error":
+            raise node_error(
+                node, f"has no frame {frame} (its range is {self.timeline}) and knob {knob.name} says error; set it"
+            )
+        return None if outside == "black" else self._wrapped(asked, outside)
+
+    def _wrapped(self, asked: int, outside: str) -> int:
+        if outside == "loop":
+            return self.span.first + (asked - self.span.first) % len(self.span)
+        if outside == "bounce" and len(self.span) > 1:
+            turn = len(self.span) - 1  # the end frames are shown once at each turn
+            along = (asked - self.span.first) % (2 * turn)
+            return self.span.first + min(along, 2 * turn - along)
+        return self.span.nearest(asked)
+
+
+def clip_of(node: Node, span: Span) -> Clip:
+    """The clip that the node makes of the source's frames `span`. Raises UnderstudyError naming the knob at fault."""
+    if not span:
+        raise node_error(node, f"knobs first and last give the range {span}; swap or set them")
+    return Clip(span=span, offset=_offset(node, span))
+
+
+def _offset(node: Node, span: Span) -> int:
+    mode, text = FRAME_MODE.of(node), FRAME.of(node).strip('{}" ')
+    if mode == "expression":
+        if text not in ("", "frame"):
+            raise knob_error(node, "frame", f"holds the expression {text[:60]!r}, which is not evaluated")
+        return 0
+    if not re.fullmatch(r"[-+]?\d{0,9}", text):
+        raise knob_error(node, "frame", f"is {text[:60]!r} where frame_mode {mode} needs a whole number")
+    number = int(text) if text.strip("+-") else 0
+    return span.first - number if mode == "start at" else number

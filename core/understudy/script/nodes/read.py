@@ -1,0 +1,182 @@
+"""Read: the files of a sequence on the timeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from understudy.errors import UnderstudyError
+from understudy.frames.colour import RAW
+from understudy.frames.image import Image
+from understudy.frames.read import read_header
+from understudy.frames.sequence import Sequence
+from understudy.frames.window import Window
+from understudy.script.channels import nuke_name
+from understudy.script.graph import Node
+from understudy.script.knobs import bool_knob, enum_knob, knob_error, numbers_in, text_knob
+from understudy.script.nodes.base import (
+    MAX_SIDE,
+    NodeClass,
+    Request,
+    SourceFile,
+    Span,
+    Tree,
+    black,
+    node_error,
+    with_channels,
+)
+from understudy.script.nodes.clip import CLIP_KNOBS, FIRST, LAST, Clip, clip_of
+from understudy.script.nodes.decode import ALPHA, Loader, known_space, stored_channels
+
+FILE = text_knob("file")
+FORMAT = text_knob("format")
+COLORSPACE = text_knob("colorspace", "default")
+RAW_DATA = bool_knob("raw", False)
+PREMULTIPLIED = bool_knob("premultiplied", False)
+AUTO_ALPHA = bool_knob("auto_alpha", False)
+ON_ERROR = enum_knob("on_error", ("error", "black", "checkerboard", "nearest frame"), "error")
+
+
+class Read(NodeClass):
+    """Decodes the file of the frame; outside the clip and for missing files it does what its knobs say."""
+
+    names = ("Read",)
+    page = "image_nodes/read.html"
+    knobs = (*CLIP_KNOBS, FILE, FORMAT, COLORSPACE, RAW_DATA, PREMULTIPLIED, AUTO_ALPHA, ON_ERROR)
+    makes_pixels = True
+
+    def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
+        del tree, node
+        return ()
+
+    def check(self, tree: Tree, node: Node) -> None:
+        super().check(tree, node)
+        _clip(node)
+        _sequence(tree, node)
+        _colorspace(tree, node)
+
+    def files(self, tree: Tree, node: Node, frame: int) -> tuple[SourceFile, ...]:
+        found = _file_at(tree, node, frame)
+        return (found,) if found else ()
+
+    def frame_range(self, tree: Tree, node: Node) -> Span:
+        del tree
+        return _clip(node).timeline
+
+    def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
+        file = _any_file(tree, node)
+        if file is None:
+            raise node_error(node, f"none of its files exist ({_sequence(tree, node).pattern}); render them")
+        stored = tuple(stored_channels(read_header(file), tree.reading.view))
+        wants_alpha = AUTO_ALPHA.of(node) and not any(nuke_name(channel) == "rgba.alpha" for channel in stored)
+        return (*stored, ALPHA) if wants_alpha else stored
+
+    def pull(self, tree: Tree, node: Node, request: Request) -> Image:
+        found = _file_at(tree, node, request.frame)
+        if found is None:
+            return black(request.channels, *_size(tree, node))
+        try:
+            return _decoded(tree, node, found.path, request.channels)
+        except UnderstudyError as fault:
+            raise node_error(node, str(fault)) from fault
+
+
+def _clip(node: Node) -> Clip:
+    return clip_of(node, Span(FIRST.of(node), LAST.of(node)))
+
+
+def _sequence(tree: Tree, node: Node) -> Sequence:
+    pattern = tree.reading.paths.path_of(node, FILE.name)
+    if not pattern:
+        raise node_error(node, "knob file is empty; name the sequence that it should read")
+    if "%V" not in pattern and "%v" not in pattern:
+        return Sequence(pattern)
+    view = tree.reading.view
+    if not view:
+        raise node_error(node, f"knob file has %V or %v ({pattern}); say which view is meant")
+    return Sequence(pattern.replace("%V", view).replace("%v", view[:1]))
+
+
+def _file_at(tree: Tree, node: Node, frame: int) -> SourceFile | None:
+    """The file of a frame of the timeline; None: black. Raises UnderstudyError for a missing one that must be there."""
+    asked = _clip(node).source_frame(node, frame)
+    if asked is None:
+        return None
+    sequence = _sequence(tree, node)
+    path = sequence.path(asked)
+    if path.is_file():
+        return SourceFile(path=path, frame=0 if sequence.is_still else asked)
+    policy = ON_ERROR.of(node)
+    if policy == "black":
+        return None
+    near = _nearest(node, sequence, asked) if policy == "nearest frame" else None
+    if near is None:
+        raise node_error(
+            node, f"frame {asked} is missing: {path}: no such file; render it, or set on_error to nearest frame"
+        )
+    return SourceFile(path=sequence.path(near), frame=near)
+
+
+def _nearest(node: Node, sequence: Sequence, asked: int) -> int | None:
+    span = _clip(node).span
+    there = [frame for frame in sequence.frames_on_disk() if span.first <= frame <= span.last]
+    return min(there, key=lambda frame: (abs(frame - asked), frame), default=None)
+
+
+def _any_file(tree: Tree, node: Node) -> Path | None:
+    """A file to learn channels and size from: the first, or the nearest to it that is there."""
+    sequence, first = _sequence(tree, node), FIRST.of(node)
+    if sequence.path(first).is_file():
+        return sequence.path(first)
+    near = _nearest(node, sequence, first)
+    return None if near is None else sequence.path(near)
+
+
+def _size(tree: Tree, node: Node) -> tuple[Window, float]:
+    """Display window and pixel aspect of a black frame: as its files have them, else its format, else the script's."""
+    file = _any_file(tree, node)
+    if file is not None:
+        header = read_header(file)
+        return header.parts[0].display_window, header.pixel_aspect
+    stated = format_window(FORMAT.of(node))
+    return (stated or tree.root_format(), 1.0)
+
+
+def format_window(text: str) -> Window | None:
+    """The window of a format such as `2048 1556 0 0 2048 1556 1 2K`; None for a name alone."""
+    try:
+        width, height = numbers_in(" ".join(text.split()[:2]))
+    except ValueError:
+        return None
+    return Window.of_size(int(width), int(height)) if max(width, height) <= MAX_SIDE else None
+
+
+def _decoded(tree: Tree, node: Node, path: Path, channels: tuple[str, ...]) -> Image:
+    """The channels asked for, in the working space; alpha is opaque where auto_alpha has to make one."""
+    header = read_header(path)
+    stored = stored_channels(header, tree.reading.view)
+    there = tuple(channel for channel in channels if channel in stored)
+    loader = Loader(
+        header=header,
+        stored=stored,
+        reading=tree.reading,
+        space=_colorspace(tree, node),
+        is_premultiplied=PREMULTIPLIED.of(node) and ALPHA in stored,
+    )
+    if loader.is_premultiplied and not loader.space and "uint" in header.parts[0].pixel_type:
+        raise knob_error(node, PREMULTIPLIED.name, "is set without a colorspace; state the colorspace")
+    image = loader.load(there) if there else black((), *_size(tree, node))
+    complete = with_channels(image, channels)
+    if AUTO_ALPHA.of(node) and ALPHA not in stored and ALPHA in channels:
+        complete.pixels[..., channels.index(ALPHA)] = 1.0
+    return complete
+
+
+def _colorspace(tree: Tree, node: Node) -> str:
+    """The knobs raw and colorspace as Loader takes them. Raises UnderstudyError naming a space that is unknown."""
+    if RAW_DATA.of(node):
+        return RAW
+    stated = COLORSPACE.of(node)
+    space = known_space(tree.reading.colour, stated)
+    if space is None:
+        raise knob_error(node, COLORSPACE.name, f"is {stated!r}, which neither the OCIO config nor Nuke's list has")
+    return space

@@ -1,0 +1,147 @@
+"""File-path expressions in common use, understood without Tcl or Python; every other bracket is an error."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath, PureWindowsPath
+
+from understudy.errors import UnderstudyError
+from understudy.script.graph import Node, Script
+from understudy.script.tokens import read_commands
+
+Remap = tuple[tuple[str, str], ...]
+"""Beginnings of paths and what replaces them; the first that fits counts."""
+
+_MAX_NESTING = 16
+_SCRIPT_FOLDER_PYTHON = ("nuke.script_directory()", "os.path.dirname(nuke.root().name())")
+_SCRIPT_NAME_PYTHON = ("nuke.root().name()", "nuke.root()['name'].value()", "nuke.root()['name'].getValue()")
+
+
+class _NotUnderstood(Exception):
+    """Says which part of an expression is not understood."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathRules:
+    """How the file knobs of one script become paths."""
+
+    script: Script
+    remap: Remap = ()
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    """What [getenv NAME] sees."""
+
+    def path_of(self, node: Node, knob: str) -> str:
+        """The knob's value as an absolute path with `/`, frame and view patterns left in; empty for an empty knob.
+
+        Raises UnderstudyError naming node and knob for an expression that is not understood.
+        """
+        try:
+            text = self._expanded(node.knobs.get(knob, ""), 0).strip()
+            return self._remapped(self._absolute(text)) if text else ""
+        except _NotUnderstood as fault:
+            raise UnderstudyError(
+                f"{node.label}, line {node.line}: knob {knob} holds {fault}; write the path out in the script"
+            ) from None
+
+    def _absolute(self, text: str) -> str:
+        path = text.replace("\\", "/")
+        if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
+            return path
+        return f"{self._project_folder().rstrip('/')}/{path.removeprefix('./')}"
+
+    def _project_folder(self) -> str:
+        stated = self._expanded(self.script.root.get("project_directory", ""), 1).strip().replace("\\", "/")
+        if stated and not (PurePosixPath(stated).is_absolute() or PureWindowsPath(stated).is_absolute()):
+            return f"{self._script_folder()}/{stated}"
+        return stated or self._script_folder()
+
+    def _remapped(self, path: str) -> str:
+        for before, after in self.remap:
+            if path.startswith(before.replace("\\", "/")):
+                return after.replace("\\", "/") + path[len(before) :]
+        return path
+
+    def _expanded(self, text: str, nesting: int) -> str:
+        """The text with each `[...]` replaced by what it stands for."""
+        if nesting > _MAX_NESTING:
+            raise _NotUnderstood("brackets nested too deeply")
+        parts = []
+        at = 0
+        while (opening := text.find("[", at)) >= 0:
+            closing = _closing_bracket(text, opening)
+            parts += [text[at:opening], self._value_of(text[opening + 1 : closing], nesting + 1)]
+            at = closing + 1
+        return "".join(parts) + text[at:]
+
+    def _value_of(self, inside: str, nesting: int) -> str:
+        words = _words(inside)
+        match words:
+            case ["value" | "knob", "root.name"]:
+                return self.script.path.absolute().as_posix()
+            case ["value" | "knob", "root.project_directory"]:
+                return self._expanded(self.script.root.get("project_directory", ""), nesting)
+            case ["getenv", name]:
+                return self._environment_value(name)
+            case ["file", verb, argument]:
+                return self._file(verb, self._expanded(argument, nesting), inside)
+            case ["file", "join", *arguments]:
+                return PurePosixPath(*(self._expanded(argument, nesting) for argument in arguments)).as_posix()
+            case ["python", *code]:
+                return self._python("".join(code), inside)
+        raise _unknown(inside)
+
+    def _environment_value(self, name: str) -> str:
+        if name not in self.environment:
+            raise _NotUnderstood(f"[getenv {name}], and the environment variable {name} is not set")
+        return self.environment[name]
+
+    def _file(self, verb: str, argument: str, inside: str) -> str:
+        folder, _, name = argument.rpartition("/")
+        dot, extension = name.rpartition(".")[1:]
+        if verb == "dirname":
+            return folder or ("/" if argument.startswith("/") else ".")
+        if verb == "tail":
+            return name
+        if verb == "rootname":
+            return argument.removesuffix(dot + extension) if dot else argument
+        if verb == "extension":
+            return dot + extension if dot else ""
+        raise _unknown(inside)
+
+    def _python(self, code: str, inside: str) -> str:
+        """The few lines of Python that studios write in paths, known by their text; none is run."""
+        plain = code.replace(" ", "").replace('"', "'")
+        if plain in _SCRIPT_FOLDER_PYTHON:
+            return self._script_folder()
+        if plain in _SCRIPT_NAME_PYTHON:
+            return self.script.path.absolute().as_posix()
+        raise _unknown(inside)
+
+    def _script_folder(self) -> str:
+        return self.script.path.absolute().parent.as_posix()
+
+
+def _words(inside: str) -> Sequence[str]:
+    try:
+        commands = list(read_commands(inside, "expression"))
+    except UnderstudyError:
+        raise _unknown(inside) from None
+    if len(commands) != 1:
+        raise _unknown(inside)
+    return [word.text for word in commands[0].words]
+
+
+def _closing_bracket(text: str, opening: int) -> int:
+    depth = 0
+    for at in range(opening, len(text)):
+        depth += (text[at] == "[") - (text[at] == "]")
+        if depth == 0:
+            return at
+    raise _NotUnderstood("a [ that is never closed")
+
+
+def _unknown(inside: str) -> _NotUnderstood:
+    text = " ".join(inside.split())
+    return _NotUnderstood(f"the expression [{text if len(text) <= 80 else text[:77] + '...'}], which is not evaluated")

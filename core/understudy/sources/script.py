@@ -1,0 +1,170 @@
+"""Pairs from a Nuke script: what a CopyCat node would see at Input and Ground Truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from understudy.errors import ProblemList, UnderstudyError
+from understudy.files import write_bytes
+from understudy.frames.colour import ColourRules
+from understudy.frames.image import Image
+from understudy.frames.sequence import MAX_FRAMES, format_frames
+from understudy.pairs import FrameSource, Media, Pair
+from understudy.runs import RunFiles
+from understudy.script.channels import component, is_main
+from understudy.script.copycat import INPUT_NAMES, find_copycat, knob_overrides, training_inputs
+from understudy.script.evaluate import Evaluator
+from understudy.script.graph import Node, Script, read_script
+from understudy.script.nodes.base import Reading, Request, Span, node_error
+from understudy.script.paths import PathRules, Remap
+from understudy.sources.sequences import colour_of_record, frames_of_record
+from understudy.sources.uses import with_validation
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluatedFrame:
+    """A node's picture at one frame: a FrameSource."""
+
+    evaluator: Evaluator
+    node: Node
+    frame: int
+    channels: tuple[str, ...]
+    media: Media
+    """The nearest file upstream; the script where no file is."""
+
+    @property
+    def label(self) -> str:
+        return f"{self.node.path} at frame {self.frame} of {self.evaluator.script.path.name}"
+
+    def read(self) -> Image:
+        """Evaluate the tree above the node; raises UnderstudyError naming node, file, frame or knob."""
+        return self.evaluator.pull(self.node, Request(frame=self.frame, channels=self.channels))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptSource:
+    """Every frame that both inputs of a CopyCat node have."""
+
+    script: Path
+    node: str = ""
+    """Name or full path of the CopyCat node; empty: the only one."""
+    remap: Remap = ()
+    """Beginnings of paths in the script and what replaces them."""
+    validation_frames: tuple[int, ...] = ()
+    view: str = ""
+    colour: ColourRules = field(default_factory=ColourRules)
+    original: Path | None = None
+    """Where the script lived, if `script` is a copy: paths in it are relative to that place."""
+
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs in frame order.
+
+        Raises Problems naming every node that cannot be evaluated, or else every file that is missing.
+        """
+        self.colour.check()
+        script = self._read()
+        copycat = find_copycat(script, self.node)
+        shown, wanted = training_inputs(script, copycat)
+        reading = Reading(paths=PathRules(script=script, remap=self.remap), colour=self.colour, view=self.view)
+        evaluator = Evaluator(script, reading)
+        evaluator.check((shown, wanted))
+        frames = _common_frames(evaluator, copycat, (shown, wanted))
+        inputs, targets = _both_sides(evaluator, (shown, wanted), frames)
+        pairs = [
+            Pair(frame=frame, input=plate, target=paint)
+            for frame, plate, paint in zip(frames, inputs, targets, strict=True)
+        ]
+        return with_validation(pairs, self.validation_frames)
+
+    def knob_overrides(self) -> dict[str, object]:
+        """The Settings fields that the node's knobs set. Raises Problems naming node and knob."""
+        script = self._read()
+        return knob_overrides(script, find_copycat(script, self.node), remap=self.remap)
+
+    def kept_beside(self, files: RunFiles) -> ScriptSource:
+        """A copy of the script in the run; its paths are still relative to the original's place."""
+        write_bytes(files.script, self.script.read_bytes())
+        return replace(self, script=files.script, original=self.original or self.script)
+
+    def record(self) -> dict[str, object]:
+        """Plain data for `from_record`."""
+        return {
+            "kind": "script",
+            "script": str(self.script.absolute()),
+            "original": str((self.original or self.script).absolute()),
+            "node": self.node,
+            "remap": [list(pair) for pair in self.remap],
+            "validation_frames": format_frames(self.validation_frames),
+            "view": self.view,
+            "colour": asdict(self.colour),
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, object]) -> ScriptSource:
+        remap = record["remap"]
+        if not isinstance(remap, list | tuple):
+            raise TypeError("remap is not a list")
+        return cls(
+            script=Path(str(record["script"])),
+            original=Path(str(record["original"])),
+            node=str(record["node"]),
+            remap=tuple((str(before), str(after)) for before, after in remap),
+            validation_frames=frames_of_record(record, "validation_frames"),
+            view=str(record["view"]),
+            colour=colour_of_record(record),
+        )
+
+    def _read(self) -> Script:
+        return read_script(self.script, original=self.original)
+
+
+def _common_frames(evaluator: Evaluator, copycat: Node, sides: tuple[Node, Node]) -> Span:
+    shown, wanted = (evaluator.span(side) for side in sides)
+    frames = shown.intersect(wanted)
+    if frames and len(frames) <= MAX_FRAMES:
+        return frames
+    ranges = f"{INPUT_NAMES[0]} ({sides[0].path}) has {shown}, {INPUT_NAMES[1]} ({sides[1].path}) has {wanted}"
+    fault = f"over {MAX_FRAMES} frames" if frames else "no frame in common"
+    raise node_error(copycat, f"{fault}: {ranges}; set the ranges with FrameRange, TimeOffset or AppendClip")
+
+
+def _both_sides(evaluator: Evaluator, sides: tuple[Node, Node], frames: Span) -> list[list[FrameSource]]:
+    """The frames of each side, none read. Raises Problems naming every missing file of both."""
+    problems = ProblemList()
+    both: list[list[FrameSource]] = []
+    for side in sides:
+        with problems.collecting():
+            both.append(_side(evaluator, side, frames))
+    problems.raise_if_any()
+    return both
+
+
+def _side(evaluator: Evaluator, node: Node, frames: Span) -> list[FrameSource]:
+    problems = ProblemList()
+    media: list[Media] = []
+    for frame in frames:
+        with problems.collecting():
+            media.append(_media(evaluator, node, frame))
+    problems.raise_if_any()
+    channels = _trained_channels(evaluator.channels(node), node)
+    return [
+        EvaluatedFrame(evaluator=evaluator, node=node, frame=frame, channels=channels, media=file)
+        for frame, file in zip(frames, media, strict=True)
+    ]
+
+
+def _media(evaluator: Evaluator, node: Node, frame: int) -> Media:
+    files = evaluator.files(node, frame)
+    if not files:
+        return Media(path=evaluator.script.path, frame=frame)
+    return Media(path=files[0].path, frame=files[0].frame)
+
+
+def _trained_channels(channels: tuple[str, ...], node: Node) -> tuple[str, ...]:
+    """What CopyCat takes of them: red, green, blue and alpha, or else whatever there is."""
+    main = sorted(filter(is_main, channels), key=lambda channel: component(channel) or 0)
+    if not channels:
+        raise UnderstudyError(f"{node.label}, line {node.line}: no channel is left here; keep some in the Remove above")
+    return tuple(main) or channels
