@@ -1,0 +1,163 @@
+"""metrics.jsonl: one JSON object per line for steps, validations and events; panels, graphs and tests read it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.errors import UnderstudyError
+from understudy.files import naming_the_file, write_bytes
+
+Steps = NDArray[np.int64]
+Values = NDArray[np.float64]
+JsonLine = Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metrics:
+    """A run's history in columns. Values that were not finite are nan."""
+
+    steps: Steps
+    """Finished training steps, 1 and up; shape N."""
+    losses: Values
+    """Shape N."""
+    learning_rates: Values
+    """Shape N."""
+    scales: Values
+    """Resolution of the crops: 1, 0.5 or 0.25 of the frames'; shape N."""
+    seconds: Values
+    """Training time since the run began; shape N."""
+    validation_steps: Steps
+    """Shape V."""
+    validation_psnrs: Values
+    """Decibels; shape V."""
+    events: tuple[JsonLine, ...]
+    """What happened, in order: objects with `event` and, as a rule, `step`."""
+
+
+class MetricsLog:
+    """Appends to metrics.jsonl; every line is on its way to disk when the call returns."""
+
+    def __init__(self, path: Path) -> None:
+        """Open `path`, dropping a last line that a killed process left half-written.
+
+        Raises UnderstudyError naming the file if it cannot be written.
+        """
+        self._path = path
+        with naming_the_file(path):
+            _drop_half_line(path)
+            self._file = path.open("a", encoding="utf-8", newline="\n")
+
+    def step(
+        self, step: int, *, loss: float, learning_rate: float, scale: float, seconds: float, **more: float
+    ) -> None:
+        """Record a finished training step; fields as in Metrics."""
+        self._append(
+            {"step": step, "loss": loss, "learning_rate": learning_rate, "scale": scale, "seconds": seconds, **more}
+        )
+
+    def validation(self, step: int, *, psnr: float, **more: float) -> None:
+        """Record the validation frames' PSNR in decibels after `step`."""
+        self._append({"step": step, "validation_psnr": psnr, **more})
+
+    def event(self, event: str, *, step: int, **facts: float | str) -> None:
+        """Record that something happened after `step`: `resumed`, `stopped` ..."""
+        self._append({"event": event, "step": step, **facts})
+
+    def close(self) -> None:
+        with naming_the_file(self._path):
+            self._file.close()
+
+    def __enter__(self) -> MetricsLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _append(self, line: Mapping[str, float | str]) -> None:
+        finite = {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in line.items()
+        }
+        with naming_the_file(self._path):
+            self._file.write(json.dumps(finite, allow_nan=False) + "\n")
+            self._file.flush()
+
+
+def read_metrics(path: Path) -> Metrics:
+    """The history so far; a last line that is still being written is left out.
+
+    Raises UnderstudyError if the file is missing, or a line other than the last is damaged.
+    """
+    lines = [line for _, line in _whole_lines(path)]
+    events = tuple(line for line in lines if "event" in line)
+    validations = [line for line in lines if "validation_psnr" in line]
+    steps = [line for line in lines if "loss" in line and "event" not in line]
+    return Metrics(
+        steps=_whole_numbers(steps),
+        losses=_column(steps, "loss"),
+        learning_rates=_column(steps, "learning_rate"),
+        scales=_column(steps, "scale"),
+        seconds=_column(steps, "seconds"),
+        validation_steps=_whole_numbers(validations),
+        validation_psnrs=_column(validations, "validation_psnr"),
+        events=events,
+    )
+
+
+def truncate_after(path: Path, step: int) -> None:
+    """Forget everything after `step`, the step of the checkpoint that a resumed run goes on from; atomic.
+
+    A missing file is left missing. Raises UnderstudyError if the file is damaged or cannot be written.
+    """
+    if path.exists():
+        kept = [raw for raw, line in _whole_lines(path) if _number(line, "step") <= step]
+        write_bytes(path, b"".join(raw + b"\n" for raw in kept))
+
+
+def _whole_lines(path: Path) -> list[tuple[bytes, JsonLine]]:
+    try:
+        *raw_lines, _half_written = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise UnderstudyError(f"{path}: cannot be read ({error.strerror}); give a run that has trained") from error
+    return [(raw, _parsed(path, number, raw)) for number, raw in enumerate(raw_lines, 1)]
+
+
+def _parsed(path: Path, number: int, raw: bytes) -> JsonLine:
+    try:
+        line = json.loads(raw)
+    except ValueError:
+        line = None
+    if not isinstance(line, dict):
+        raise UnderstudyError(f"{path}: line {number} is damaged; delete that line")
+    return line
+
+
+def _drop_half_line(path: Path) -> None:
+    if not path.exists():
+        return
+    content = path.read_bytes()
+    if content and not content.endswith(b"\n"):
+        write_bytes(path, content[: content.rfind(b"\n") + 1])
+
+
+def _column(lines: list[JsonLine], name: str) -> Values:
+    return np.array([_number(line, name) for line in lines], np.float64)
+
+
+def _whole_numbers(lines: list[JsonLine]) -> Steps:
+    return np.array([_number(line, "step") for line in lines]).astype(np.int64)
+
+
+def _number(line: JsonLine, name: str) -> float:
+    value = line.get(name)
+    return value if isinstance(value, int | float) else math.nan
