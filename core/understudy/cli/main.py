@@ -1,0 +1,84 @@
+"""`understudy`: which command was meant, and how the process ends."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from understudy import __version__
+from understudy.cli import apply, check, demo, info, resume, train
+from understudy.errors import EXIT_USER, UnderstudyError
+
+COMMANDS = {
+    "train": train,
+    "resume": resume,
+    "apply": apply,
+    "check": check,
+    "info": info,
+    "demo": demo,
+}
+
+DESCRIPTION = """\
+Train an image-to-image network on a few painted frames and give the whole shot back.
+
+  understudy -F 1 -X CopyCat1 [--gpu [N]] [-V LEVEL] [--cont] [--remap FROM,TO,...] shot.nk
+  understudy train --input 'plate.####.exr' --target 'paint.####.exr'
+  understudy apply RUN --input 'plate.####.exr' --output 'result.####.exr'
+"""
+
+
+def run() -> None:
+    """The console script."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(words: Sequence[str]) -> int:
+    """Do what `words` ask; returns the exit code (errors.py). Bad words end the process with code 2."""
+    arguments = build_parser().parse_args(_as_command(words))
+    arguments.main = main
+    arguments.command_line = " ".join(["understudy", *words])
+    try:
+        return int(arguments.run(arguments))
+    except UnderstudyError as error:
+        for line in str(error).splitlines():
+            print(f"understudy: {line}", file=sys.stderr)
+        return EXIT_USER
+    except KeyboardInterrupt:
+        print("understudy: interrupted", file=sys.stderr)
+        return EXIT_USER
+    except BrokenPipeError:  # `understudy check ... | head`
+        sys.stderr.close()
+        return EXIT_USER
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line, without importing what the commands need."""
+    parser = argparse.ArgumentParser(
+        prog="understudy", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"understudy {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, module in COMMANDS.items():
+        summary = (module.__doc__ or "").split(": ", 1)[-1].splitlines()[0]
+        command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        module.add_options(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def _as_command(words: Sequence[str]) -> list[str]:
+    """Nuke's own form is `train` without the word; `--gpu shot.nk` must not take the script for a number."""
+    command = list(words)
+    if command and command[0] not in COMMANDS and any(word == "-X" or word.startswith("-X") for word in command):
+        command.insert(0, "train")
+    for place, word in enumerate(command[:-1]):
+        if word == "--gpu" and not command[place + 1].isdecimal():
+            command[place] = "--gpu=0"
+    if command and command[-1] == "--gpu":
+        command[-1] = "--gpu=0"
+    return command
+
+
+if __name__ == "__main__":
+    run()

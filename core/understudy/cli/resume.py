@@ -1,0 +1,30 @@
+"""resume: go on with a stopped or killed run from its newest checkpoint"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from understudy.cli import options
+
+MAY_CHANGE = (
+    *("epochs", "steps", "minutes", "checkpoint_interval", "contact_sheet_interval", "max_checkpoints"),
+    *("contact_sheet_exr", "tensorboard", "graph_log_scale", "graph_smoothness", "graph_show_original"),
+    *("device", "gpu", "precision", "threads", "memory_gib"),
+)
+"""What a run may take up differently half-way; anything else would make it another run."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "run_place", type=Path, metavar="RUN", help="data directory (its newest run) or a file of the run"
+    )
+    options.add_settings(parser, MAY_CHANGE)
+    options.add_voice(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from understudy.train.session import Manner, resume  # torch: only now
+
+    manner = Manner(progress_style=arguments.progress, verbosity=arguments.verbosity, command=arguments.command_line)
+    return resume(arguments.run_place, options.given_settings(arguments), manner)

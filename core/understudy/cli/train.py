@@ -1,0 +1,39 @@
+"""train: learn from a Nuke script's CopyCat node, from two sequences, or from a timeline"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from understudy.cli import options
+from understudy.cli.source_options import add_source, build_source
+from understudy.errors import EXIT_DONE
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_source(parser)
+    options.add_settings(parser)
+    options.add_colour(parser)
+    options.add_voice(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    chosen = build_source(arguments)
+    settings = options.build_settings(chosen.settings, options.given_settings(arguments))
+    from understudy.train.session import Manner, Order, train_new  # torch: only now
+
+    order = Order(settings=settings, source=chosen.source, colour=chosen.colour, skip_unreadable=arguments.cont)
+    manner = Manner(progress_style=arguments.progress, verbosity=arguments.verbosity, command=arguments.command_line)
+    begin = time.monotonic()
+    code = train_new(order, manner)
+    if chosen.dummy_frames and code == EXIT_DONE:
+        print_as_nuke(chosen.dummy_frames, time.monotonic() - begin)
+    return code
+
+
+def print_as_nuke(frames: tuple[int, ...], seconds: float) -> None:
+    """The closing lines of a Nuke render, for which farm scripts look."""
+    for number, frame in enumerate(frames, 1):
+        print(f"Frame {frame} ({number} of {len(frames)})")
+    minutes, rest = divmod(seconds, 60)
+    print(f"Total render time: {minutes:.0f} minutes, {rest:.2f} seconds", flush=True)

@@ -1,0 +1,1 @@
+"""The only room that imports torch: networks, training, applying. Imported lazily by the command line."""

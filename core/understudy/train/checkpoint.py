@@ -1,0 +1,97 @@
+"""Checkpoints: the model file and, apart, what only resuming needs. Written so that the newest is always whole."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import torch
+from torch import Tensor
+
+from understudy.errors import UnderstudyError
+from understudy.files import remove_partials
+from understudy.runs import RunFiles
+from understudy.train.model_file import (
+    ModelCard,
+    load_model,
+    load_tensors,
+    plain_tensors,
+    save_model,
+    save_tensors,
+)
+from understudy.train.state import TrainingState
+
+STATE_KEY = "understudy_state"
+_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+
+
+def save_checkpoint(files: RunFiles, state: TrainingState, card: ModelCard) -> None:
+    """Write optimizer state, then model, each atomically: a model on disk always has its state beside it."""
+    about = {
+        "step": state.step,
+        "elapsed_seconds": state.elapsed_seconds,
+        "best_step": state.best_step,
+        "best_psnr": state.best_psnr if state.best_step else None,
+    }
+    save_tensors(files.state(state.step), _state_tensors(state), {STATE_KEY: json.dumps(about)})
+    save_model(files.model(state.step), state.averaged, card)
+
+
+def prune_checkpoints(files: RunFiles, keep: int, best_step: int) -> None:
+    """Delete all but the `keep` newest checkpoints and the best; model first, so that no model loses its state."""
+    for step in files.checkpoint_steps()[:-keep]:
+        if step != best_step:
+            for path in (files.model(step), files.state(step)):
+                with suppress(FileNotFoundError):
+                    path.unlink()
+
+
+def load_newest_checkpoint(files: RunFiles, state: TrainingState) -> None:
+    """Bring `state` to the run's newest checkpoint; half-written leftovers of a killed process are removed.
+
+    Raises UnderstudyError when there is none, or when it is damaged or of another network.
+    """
+    remove_partials(files.directory, files.name)
+    steps = files.checkpoint_steps()
+    if not steps:
+        raise UnderstudyError(f"{files.directory}: run {files.name} has no checkpoint to resume from; train it again")
+    saved = load_model(files.model(steps[-1]))
+    if saved.model.spec != state.model.spec:
+        raise UnderstudyError(f"{files.model(steps[-1])}: has other channels or size than the run's settings")
+    tensors, metadata = load_tensors(files.state(steps[-1]))
+    try:
+        about = json.loads(metadata[STATE_KEY])
+        _restore(state, tensors)
+        state.averaged.load_state_dict(saved.model.state_dict())
+        state.step, state.elapsed_seconds = about["step"], about["elapsed_seconds"]
+        state.best_step = about["best_step"]
+        state.best_psnr = about["best_psnr"] if about["best_psnr"] is not None else float("-inf")
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise UnderstudyError(f"{files.state(steps[-1])}: not this run's optimizer state ({error})") from error
+
+
+def _state_tensors(state: TrainingState) -> dict[str, Tensor]:
+    tensors = {f"weights/{name}": tensor for name, tensor in state.model.state_dict().items()}
+    for name, parameter in state.model.named_parameters():
+        for moment in _MOMENTS:
+            if moment in state.optimizer.state[parameter]:
+                tensors[f"{moment}/{name}"] = state.optimizer.state[parameter][moment]
+    return plain_tensors(tensors)
+
+
+def _restore(state: TrainingState, tensors: dict[str, Tensor]) -> None:
+    weights = {name.removeprefix("weights/"): value for name, value in tensors.items() if name.startswith("weights/")}
+    state.model.load_state_dict(weights)
+    for name, parameter in state.model.named_parameters():
+        for moment in _MOMENTS:
+            value = tensors[f"{moment}/{name}"]
+            # the step count lives on the CPU unless the optimizer is fused on CUDA; moments are laid out as the weights
+            state.optimizer.state[parameter][moment] = (
+                value.to(parameter.device)
+                if moment == "step"
+                else value.to(parameter.device, memory_format=_layout(parameter))
+            )
+
+
+def _layout(parameter: Tensor) -> torch.memory_format:
+    return torch.channels_last if parameter.dim() == 4 else torch.contiguous_format

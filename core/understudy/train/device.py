@@ -1,0 +1,92 @@
+"""Where a run computes, with what arithmetic, and how many crops a step: chosen once, said aloud."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import torch
+
+from understudy.errors import UnderstudyError
+from understudy.settings import Settings
+from understudy.train.network import WIDTHS
+
+CPU_STEP_PIXELS = 2 * 256 * 256
+"""Pixels a step that keep two cores busy and a step well under a second."""
+LARGEST_AUTO_BATCH = 16
+_BYTES_PER_PIXEL_AND_WIDTH = 64
+"""Of a training step's memory per full-resolution pixel and channel there, all levels together; measured on CUDA."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """The place of computation."""
+
+    device: torch.device
+    bfloat16: bool
+    """Convolutions run in bfloat16; transfer, guess and loss stay float32."""
+
+    def autocast(self) -> AbstractContextManager[object]:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16)
+
+    def __str__(self) -> str:
+        name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else self.device.type.upper()
+        threads = f", {torch.get_num_threads()} threads" if self.device.type == "cpu" else ""
+        return f"{name}, {'bfloat16' if self.bfloat16 else 'float32'}{threads}"
+
+
+def choose_machine(settings: Settings, warn: Callable[[str], None]) -> Machine:
+    """The machine that `settings` asks for; a GPU that is not there is said and the CPU taken, as Nuke does.
+
+    Raises UnderstudyError when the CUDA number does not exist or the device has no bfloat16.
+    """
+    torch.set_num_threads(settings.threads or _cores_given())
+    device = _device(settings, warn)
+    able = _bfloat16_pays(device)
+    if settings.precision == "bfloat16" and device.type == "mps":
+        raise UnderstudyError("precision: bfloat16 is not available on Apple's GPU; use --precision float32")
+    return Machine(device=device, bfloat16=able if settings.precision == "auto" else settings.precision == "bfloat16")
+
+
+def choose_batch_size(settings: Settings, machine: Machine, crop_pixels: int) -> tuple[int, bool]:
+    """(crops a step, whether it was chosen here). The choice depends on the device and is recorded with the run."""
+    if settings.batch_size:
+        return settings.batch_size, False
+    if machine.device.type != "cuda":
+        return max(1, min(LARGEST_AUTO_BATCH, CPU_STEP_PIXELS // crop_pixels)), True
+    free_bytes = torch.cuda.mem_get_info(machine.device)[0]
+    crop_bytes = crop_pixels * WIDTHS[settings.model_size][0] * _BYTES_PER_PIXEL_AND_WIDTH
+    return max(1, min(LARGEST_AUTO_BATCH, free_bytes // 2 // crop_bytes)), True
+
+
+def _device(settings: Settings, warn: Callable[[str], None]) -> torch.device:
+    wanted = settings.device
+    if wanted in ("auto", "cuda") and torch.cuda.is_available():
+        if settings.gpu >= torch.cuda.device_count():
+            raise UnderstudyError(
+                f"gpu: there is no CUDA device {settings.gpu}; this machine has {torch.cuda.device_count()}"
+            )
+        return torch.device("cuda", settings.gpu)
+    if wanted in ("auto", "mps") and torch.backends.mps.is_available():
+        return torch.device("mps")
+    if wanted in ("cuda", "mps"):
+        warn(f"no {wanted.upper()} device can be used here; training on the CPU")
+    return torch.device("cpu")
+
+
+def _bfloat16_pays(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type == "cpu":
+        abilities = torch.cpu.get_capabilities()
+        return bool(abilities.get("avx512_bf16") or abilities.get("amx_bf16"))
+    return False
+
+
+def _cores_given() -> int:
+    """Cores that the scheduler lets this process use, which may be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

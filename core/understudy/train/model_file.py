@@ -1,0 +1,126 @@
+"""The model file: weights in safetensors, and in its metadata all that using them needs. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from understudy.errors import UnderstudyError
+from understudy.files import write_bytes
+from understudy.train.network import NetworkSpec, Understudy, in_channels_last
+
+SCHEMA = 1
+"""Raised when older programs could no longer read what newer ones write."""
+METADATA_KEY = "understudy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCard:
+    """Where a model comes from and how its pixels are meant."""
+
+    run_name: str
+    step: int
+    """Steps trained."""
+    total_steps: int
+    """Steps the run was planned for; 0 when it ran by the clock."""
+    loss: float
+    """Training loss around that step, in transfer space."""
+    validation_psnr: float | None
+    """dB over the validation frames, display-encoded; None without validation frames."""
+    working_space: str
+    """Colour space of the pixels it takes and gives."""
+    input_layer: str
+    """Part or layer of the input files; empty for the main picture."""
+    target_layer: str
+    trained_on: tuple[str, ...]
+    """What each training pair was: 'frame: input -> target'."""
+    crop_size: int
+    """Side of the largest crops it saw, full-resolution pixels."""
+    understudy_version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedModel:
+    """A model file's content, ready to use."""
+
+    model: Understudy
+    card: ModelCard
+
+
+def save_model(path: Path, model: Understudy, card: ModelCard) -> None:
+    """Write the file atomically. Raises UnderstudyError when the disk is full or not writable."""
+    tensors = plain_tensors(model.state_dict())
+    about = {"schema": SCHEMA, "network": dataclasses.asdict(model.spec), "card": dataclasses.asdict(card)}
+    save_tensors(path, tensors, {METADATA_KEY: json.dumps(about)})
+
+
+def load_model(path: Path) -> SavedModel:
+    """Read a model file onto the CPU.
+
+    Raises UnderstudyError when it is missing, damaged, not understudy's, or of a newer version.
+    """
+    tensors, metadata = load_tensors(path)
+    try:
+        spec, card = _parse_about(metadata[METADATA_KEY])
+        model = Understudy(spec)
+        model.load_state_dict(tensors)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise UnderstudyError(f"{path}: not a model of this version ({reason}); train it again") from error
+    return SavedModel(model=in_channels_last(model), card=card)
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """safetensors, written atomically, with a digest by which damage is told."""
+    sealed = {**metadata, "digest": _digest(tensors)}
+    write_bytes(path, save(tensors, sealed))  # not save_file: it makes files that only their owner may read
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and metadata of a file by `save_tensors`. Raises UnderstudyError when it is missing or damaged."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (not a dict)
+            metadata = dict(file.metadata() or {})
+    except FileNotFoundError as error:
+        raise UnderstudyError(f"{path}: no such file") from error
+    except (SafetensorError, OSError, ValueError) as error:
+        raise UnderstudyError(f"{path}: damaged or not a model file ({error}); use an earlier checkpoint") from error
+    if metadata.get("digest") != _digest(tensors):
+        raise UnderstudyError(f"{path}: its content does not match its digest; use an earlier checkpoint")
+    return tensors, metadata
+
+
+def plain_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Contiguous copies on the CPU: safetensors refuses channels-last."""
+    return {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(f"{name} {tensors[name].dtype} {tuple(tensors[name].shape)}\n".encode())
+        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _parse_about(text: str) -> tuple[NetworkSpec, ModelCard]:
+    about = json.loads(text)
+    if about["schema"] > SCHEMA:
+        raise ValueError(f"schema {about['schema']}, this program reads {SCHEMA}: use a newer understudy")
+    network, card = about["network"], about["card"]
+    spec = NetworkSpec(
+        input_channels=tuple(network["input_channels"]),
+        target_channels=tuple(network["target_channels"]),
+        model_size=network["model_size"],
+    )
+    return spec, ModelCard(**{**card, "trained_on": tuple(card["trained_on"])})

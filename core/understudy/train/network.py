@@ -1,0 +1,112 @@
+"""The network: a U-Net that corrects a fitted linear guess, from scene-linear pixels to scene-linear pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from understudy.settings import ModelSize
+from understudy.train.transfer import Transfer
+
+WIDTHS: dict[ModelSize, tuple[int, ...]] = {
+    "small": (16, 32, 64, 96, 128),
+    "medium": (24, 48, 96, 144, 192),
+    "large": (48, 96, 192, 288, 384),
+}
+"""Channels at full, 1/2, 1/4, 1/8 and 1/16 resolution."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkSpec:
+    """All that must be known to build the network before its weights are read."""
+
+    input_channels: tuple[str, ...]
+    """What the network sees, in order."""
+    target_channels: tuple[str, ...]
+    """What it gives, in order."""
+    model_size: ModelSize
+
+
+class Understudy(nn.Module):
+    """forward: N Cin H W scene-linear float32, any H and W -> N Cout H W scene-linear float32.
+
+    In transfer space the answer is `guess x (1 + gate) + paint`: a fixed per-pixel linear guess from the input's
+    channels, which the U-Net may keep, dim or paint over. With the last layer at zero the network starts as the guess.
+    """
+
+    def __init__(self, spec: NetworkSpec) -> None:
+        super().__init__()
+        self.spec = spec
+        num_inputs, num_targets = len(spec.input_channels), len(spec.target_channels)
+        self.input_transfer = Transfer(num_inputs)
+        self.target_transfer = Transfer(num_targets)
+        self.guess_matrix: Tensor
+        self.guess_offset: Tensor
+        self.register_buffer("guess_matrix", torch.zeros(num_targets, num_inputs))
+        self.register_buffer("guess_offset", torch.zeros(num_targets))
+        widths = WIDTHS[spec.model_size]
+        self.unet = UNet(num_inputs, widths)
+        self.leave = nn.Conv2d(widths[0], 2 * num_targets, 3, padding=1)
+        for parameter in self.leave.parameters():
+            nn.init.zeros_(parameter)
+
+    def forward(self, scene: Tensor) -> Tensor:
+        return self.target_transfer.decode(self.encoded_answer(self.input_transfer.encode(scene)))
+
+    def encoded_answer(self, encoded: Tensor) -> Tensor:
+        """The answer in transfer space, where the loss is taken: N Cin H W -> N Cout H W, float32."""
+        features = self.unet(encoded)  # N W0 H W
+        # the guess and what meets it stay float32: bfloat16 would round bright pixels by 1 % and band smooth ones
+        with torch.autocast(encoded.device.type, enabled=False):
+            guess = functional.conv2d(encoded, self.guess_matrix[:, :, None, None], self.guess_offset)
+            gate, paint = self.leave(features.float()).chunk(2, dim=1)
+            return torch.addcmul(guess + paint, guess, gate)
+
+
+class UNet(nn.Module):
+    """N C H W -> N W0 H W features. Concatenated skips; no normalisation: it must behave alike on any crop."""
+
+    def __init__(self, num_inputs: int, widths: tuple[int, ...]) -> None:
+        super().__init__()
+        steps_down = list(pairwise(widths))
+        self.enter = nn.Sequential(_conv(num_inputs, widths[0]), _conv(widths[0], widths[0]))
+        self.down = nn.ModuleList(
+            nn.Sequential(_conv(wide, deep, stride=2), _conv(deep, deep)) for wide, deep in steps_down
+        )
+        self.reduce = nn.ModuleList(nn.Conv2d(deep, wide, 1) for wide, deep in reversed(steps_down))
+        self.up = nn.ModuleList(
+            nn.Sequential(_conv(2 * wide, wide), _conv(wide, wide)) for wide, _ in reversed(steps_down)
+        )
+        self.multiple = 2 ** len(steps_down)
+
+    def forward(self, image: Tensor) -> Tensor:
+        height, width = image.shape[-2:]
+        right, bottom = -width % self.multiple, -height % self.multiple
+        features = self.enter(functional.pad(image, (0, right, 0, bottom), mode="replicate"))  # N W0 H W
+        skips = []
+        for down in self.down:
+            skips.append(features)
+            features = down(features)  # N Wk H/2^k W/2^k
+        for reduce, up, skip in zip(self.reduce, self.up, reversed(skips), strict=True):
+            coarse = functional.interpolate(reduce(features), scale_factor=2.0, mode="nearest")
+            features = up(torch.cat((coarse, skip), dim=1))
+        kept: Tensor = features[..., :height, :width]
+        return kept
+
+
+def in_channels_last(model: Understudy) -> Understudy:
+    """Lay the convolutions' weights out as the fast kernels want them, in place."""
+    for parameter in model.parameters():
+        if parameter.dim() == 4:
+            parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)
+    return model
+
+
+def _conv(num_inputs: int, num_outputs: int, stride: int = 1) -> nn.Sequential:
+    conv = nn.Conv2d(num_inputs, num_outputs, 3, stride=stride, padding=1)
+    nn.init.kaiming_normal_(conv.weight, nonlinearity="relu")
+    return nn.Sequential(conv, nn.ReLU(inplace=True))

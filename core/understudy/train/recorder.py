@@ -1,0 +1,167 @@
+"""What a run tells and leaves behind, and when: lines, metrics, contact sheets, validation, checkpoints, graphs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from understudy import __version__
+from understudy.errors import UnderstudyError
+from understudy.report.contact_sheet import Sheet, SheetRow
+from understudy.report.events import EventWriter
+from understudy.report.metrics import MetricsLog
+from understudy.report.progress import Progress
+from understudy.report.reporter import Reporter
+from understudy.train.batches import gather
+from understudy.train.checkpoint import prune_checkpoints, save_checkpoint
+from understudy.train.infer import answer_for, validation_psnr
+from understudy.train.loss import reduce_pixels
+from understudy.train.model_file import ModelCard
+from understudy.train.run import Run
+from understudy.train.schedule import StepPlan
+from understudy.train.state import TrainingState
+
+STEPS_PER_LINE = 10
+"""Losses are averaged over this many steps, printed and recorded; reading them waits for the device."""
+FEWEST_SHEET_CROPS = 3
+"""Rows of a contact sheet when a step has fewer crops: those of the steps before are added."""
+MOST_SHEET_CROPS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voices:
+    """Where a run speaks."""
+
+    progress: Progress
+    metrics: MetricsLog
+    reporter: Reporter
+    events: EventWriter | None
+    """TensorBoard, when asked for."""
+
+
+class Recorder:
+    """Rank 0's pen. The loop calls it after every step; it knows what is due."""
+
+    def __init__(self, run: Run, state: TrainingState, voices: Voices) -> None:
+        self._run = run
+        self._state = state
+        self._voices = voices
+        self._losses: list[Tensor] = []
+        self._loss = math.nan
+
+    def after_step(self, loss: Tensor, plan: StepPlan) -> None:
+        """`loss` is a scalar, still on the device."""
+        step = self._state.step
+        self._losses.append(loss)
+        if step == 1 or step % STEPS_PER_LINE == 0:
+            self._tell(plan)
+        if step % self._run.settings.contact_sheet_interval == 0:
+            self._voices.reporter.contact_sheet(self._sheet(plan.reduction))
+
+    def is_checkpoint_due(self) -> bool:
+        return self._state.step % self._run.settings.checkpoint_interval == 0
+
+    def checkpoint(self) -> None:
+        """Validate, write model and optimizer state, drop old ones, redraw the graph."""
+        state, files = self._state, self._run.files
+        self._refuse_lost_numbers()
+        psnr = self._validate() if self._run.validation else None
+        save_checkpoint(files, state, self._card(psnr))
+        self._voices.progress.saved("Model", files.model(state.step))
+        self._voices.progress.saved("Optimiser", files.state(state.step))
+        prune_checkpoints(files, self._run.settings.max_checkpoints, state.best_step)
+        self._voices.reporter.graph()
+
+    def _tell(self, plan: StepPlan) -> None:
+        step = self._state.step
+        self._loss = float(torch.stack(self._losses).mean())
+        self._losses.clear()
+        self._refuse_lost_numbers()
+        self._voices.progress.step(step, self._loss)
+        facts = {"loss": self._loss, "learning_rate": plan.learning_rate, "scale": 1 / plan.reduction}
+        self._voices.metrics.step(step, seconds=self._state.elapsed_seconds, **facts)
+        if self._voices.events:
+            self._voices.events.scalars(step, facts)
+
+    def _refuse_lost_numbers(self) -> None:
+        if self._losses:
+            self._loss = float(self._losses[-1])
+        if not math.isfinite(self._loss):
+            lower = self._run.settings.learning_rate / 4
+            raise UnderstudyError(
+                f"step {self._state.step}: the loss is no longer a number; "
+                f"train again with --learning-rate {lower:g} (earlier checkpoints are whole)"
+            )
+
+    def _validate(self) -> float:
+        state = self._state
+        psnr = validation_psnr(state.averaged, self._run.validation, self._run.machine)
+        if psnr > state.best_psnr:
+            state.best_step, state.best_psnr = state.step, psnr
+        self._voices.metrics.validation(state.step, psnr=psnr)
+        self._voices.progress.say(f"Validation PSNR: {psnr:.2f} dB (best {state.best_psnr:.2f} at {state.best_step})")
+        if self._voices.events:
+            self._voices.events.scalars(state.step, {"validation_psnr": psnr})
+        return psnr
+
+    def _card(self, psnr: float | None) -> ModelCard:
+        run = self._run
+        pairs = [pair.pair for pair in run.training]
+        return ModelCard(
+            run_name=run.files.name,
+            step=self._state.step,
+            total_steps=run.schedule.total_steps,
+            loss=self._loss,
+            validation_psnr=psnr,
+            working_space=run.colour.working_space_name,
+            input_layer=pairs[0].input.media.layer,
+            target_layer=pairs[0].target.media.layer,
+            trained_on=tuple(f"{pair.frame}: {pair.input.label} -> {pair.target.label}" for pair in pairs),
+            crop_size=run.settings.crop_size,
+            understudy_version=__version__,
+        )
+
+    def _sheet(self, reduction: int) -> Sheet:
+        spec = self._state.model.spec
+        return Sheet(
+            run_name=self._run.files.name,
+            step=self._state.step,
+            total_steps=self._run.schedule.total_steps,
+            rows=(*self._crop_rows(reduction), *self._previewed_rows()),
+            input_channels=spec.input_channels,
+            target_channels=spec.target_channels,
+            loss=self._loss,
+        )
+
+    def _crop_rows(self, reduction: int) -> list[SheetRow]:
+        """The step's own crops, at the resolution it trained on."""
+        run, seen = self._run, self._state.step * self._run.batch_size
+        num_crops = min(max(run.batch_size, FEWEST_SHEET_CROPS), MOST_SHEET_CROPS, seen)
+        batch = gather(run.training, run.crops, range(seen - num_crops, seen))
+        inputs = reduce_pixels(batch.input, reduction).permute(0, 2, 3, 1).numpy()  # N h w Cin
+        targets = reduce_pixels(batch.target, reduction).permute(0, 2, 3, 1).numpy()  # N h w Cout
+        return [
+            SheetRow(
+                title=f"crop {n + 1}, frame {run.training[pair].pair.frame}",
+                input=inputs[n],
+                target=targets[n],
+                output=answer_for(self._state.averaged, inputs[n], run.machine),
+                is_validation=False,
+            )
+            for n, pair in enumerate(batch.pairs)
+        ]
+
+    def _previewed_rows(self) -> list[SheetRow]:
+        return [
+            SheetRow(
+                title=f"validation {preview.frame}",
+                input=preview.input,
+                target=preview.target,
+                output=answer_for(self._state.averaged, preview.input, self._run.machine),
+                is_validation=True,
+            )
+            for preview in self._run.previews
+        ]

@@ -1,0 +1,50 @@
+"""One run, as fixed before its first step: what it learns from, on what, and by which schedule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from understudy.dataset import Dataset, DecodedPair
+from understudy.frames.colour import ColourRules
+from understudy.frames.image import FloatPixels
+from understudy.runs import RunFiles
+from understudy.settings import Settings
+from understudy.train.crops import CropPlan
+from understudy.train.device import Machine
+from understudy.train.schedule import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """The part of a validation frame that contact sheets show: where there is most to learn."""
+
+    frame: int
+    input: FloatPixels
+    """H W Cin, scene-linear."""
+    target: FloatPixels
+    """H W Cout."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Everything about a run that its steps do not change."""
+
+    files: RunFiles
+    settings: Settings
+    dataset: Dataset
+    colour: ColourRules
+    machine: Machine
+    schedule: Schedule
+    batch_size: int
+    """Crops a step, over all ranks."""
+    crops: CropPlan
+    previews: tuple[Preview, ...]
+    """One per validation frame."""
+
+    @property
+    def training(self) -> tuple[DecodedPair, ...]:
+        return self.dataset.training
+
+    @property
+    def validation(self) -> tuple[DecodedPair, ...]:
+        return self.dataset.validation

@@ -1,0 +1,59 @@
+"""What the clock of a run decides: learning rate and resolution. Pure functions, so that resuming is exact."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+STAGES: tuple[tuple[float, int], ...] = ((0.2, 4), (0.4, 2), (1.0, 1))
+"""(share of the run at which the stage ends, pixels averaged per side): quarter, half, full resolution."""
+
+WARM_UP_STEPS = 50
+FINAL_SHARE = 0.01
+"""Of the peak learning rate, at the end of the run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepPlan:
+    """What the schedule decides for one step."""
+
+    learning_rate: float
+    reduction: int
+    """Pixels a side averaged into one: 4, 2 or 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """Where a run stands, by steps or, when `seconds` is given, by the clock, whichever is further."""
+
+    total_steps: int
+    peak_learning_rate: float
+    multi_resolution: bool
+    seconds: float = 0.0
+    """Length of the run by the clock; 0: by steps alone."""
+
+    def plan(self, step: int, elapsed_seconds: float) -> StepPlan:
+        """For step number `step`, counted from 1, begun after `elapsed_seconds` of training."""
+        progress = self.progress(step, elapsed_seconds)
+        return StepPlan(learning_rate=self.learning_rate(progress, step), reduction=self.reduction(progress))
+
+    def progress(self, step: int, elapsed_seconds: float) -> float:
+        """0 at the start, 1 at the end."""
+        by_steps = (step - 1) / self.total_steps
+        by_clock = elapsed_seconds / self.seconds if self.seconds else 0.0
+        return min(1.0, max(by_steps, by_clock))
+
+    def reduction(self, progress: float) -> int:
+        """How many pixels a side are averaged into one: 4, 2, then 1."""
+        if not self.multi_resolution:
+            return 1
+        return next(reduction for end, reduction in STAGES if progress < end or end == 1.0)
+
+    def learning_rate(self, progress: float, step: int) -> float:
+        """Warm-up by steps, then a half cosine down to FINAL_SHARE of the peak."""
+        falling = FINAL_SHARE + (1 - FINAL_SHARE) * 0.5 * (1 + math.cos(math.pi * progress))
+        return self.peak_learning_rate * min(1.0, step / WARM_UP_STEPS) * falling
+
+    def is_over(self, step: int, elapsed_seconds: float) -> bool:
+        """True when the step just done was the last."""
+        return step >= self.total_steps or (self.seconds > 0 and elapsed_seconds >= self.seconds)

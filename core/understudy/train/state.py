@@ -1,0 +1,52 @@
+"""Everything that changes while training: weights, their running average, the optimizer, the step."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from understudy.train.network import Understudy, in_channels_last
+
+AVERAGE_SHARE = 0.998
+"""Of the old average kept each step once the run is long: about the last 500 steps."""
+BETAS = (0.9, 0.99)
+WEIGHT_DECAY = 0.01
+
+
+@dataclass
+class TrainingState:
+    """Mutable by nature; `checkpoint` writes and reads it whole."""
+
+    model: Understudy
+    """What the optimizer moves."""
+    averaged: Understudy
+    """Running average of its weights: what is saved, shown and applied, good at any step."""
+    optimizer: torch.optim.AdamW
+    step: int
+    """Steps done."""
+    elapsed_seconds: float
+    """Time spent training, over all sessions of the run."""
+    best_step: int
+    """Step of the best validation so far; 0 before the first."""
+    best_psnr: float
+    """dB; minus infinity before the first validation."""
+
+
+def new_state(model: Understudy, device: torch.device) -> TrainingState:
+    """A run's beginning, on the device."""
+    placed = in_channels_last(model.to(device))
+    optimizer = torch.optim.AdamW(
+        placed.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=device.type in ("cpu", "cuda")
+    )
+    averaged = copy.deepcopy(placed).requires_grad_(False)
+    return TrainingState(placed, averaged, optimizer, 0, 0.0, 0, float("-inf"))
+
+
+def update_average(averaged: nn.Module, model: nn.Module, step: int) -> None:
+    """Move the average towards the weights; early steps move it fast, so that it never lags behind a young run."""
+    share = min(AVERAGE_SHARE, (1 + step) / (10 + step))
+    targets: list[Tensor] = list(averaged.parameters())
+    torch._foreach_lerp_(targets, [weight.detach() for weight in model.parameters()], 1 - share)

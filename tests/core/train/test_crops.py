@@ -1,0 +1,84 @@
+"""Crops depend on seed and sample number alone, lie inside, and come from every pair equally."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.core.train.decoded import decoded
+
+from understudy.train.batches import Prefetch, gather
+from understudy.train.crops import BLOCK, CropPlan, most_interesting
+
+
+def plan_for(sizes: list[tuple[int, int]], *, crop: int = 16, seed: int = 0) -> CropPlan:
+    pairs = tuple(decoded(np.zeros((h, w, 3)), np.zeros((h, w, 3))) for h, w in sizes)
+    interest = tuple(np.ones((-(-h // BLOCK), -(-w // BLOCK)), np.float32) for h, w in sizes)
+    return CropPlan(pairs, interest, crop_size=crop, seed=seed)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    sizes=st.lists(st.tuples(st.integers(5, 70), st.integers(5, 70)), min_size=1, max_size=4),
+    sample=st.integers(0, 10**9),
+    seed=st.integers(0, 2**63 - 1),
+)
+def test_every_crop_lies_inside_its_pair(sizes: list[tuple[int, int]], sample: int, seed: int) -> None:
+    plan = plan_for(sizes, crop=24, seed=seed)
+    crop = plan.draw(sample)
+    height, width = sizes[crop.pair]
+    assert plan.height == min(24, *(h for h, _ in sizes))
+    assert 0 <= crop.y <= height - plan.height
+    assert 0 <= crop.x <= width - plan.width
+    assert crop == plan.draw(sample)
+
+
+def test_every_pair_comes_up_once_in_each_pass() -> None:
+    plan = plan_for([(40, 40)] * 5)
+    for turn in range(20):
+        assert Counter(plan.draw(5 * turn + n).pair for n in range(5)) == Counter(range(5))
+
+
+def test_seeds_and_samples_differ() -> None:
+    plan, other = plan_for([(200, 200)]), plan_for([(200, 200)], seed=1)
+    assert len({plan.draw(n) for n in range(50)}) > 45
+    assert [plan.draw(n) for n in range(10)] != [other.draw(n) for n in range(10)]
+
+
+def test_half_of_the_crops_go_where_there_is_something_to_learn() -> None:
+    pair = decoded(np.zeros((160, 160, 3)), np.zeros((160, 160, 3)))
+    interest = np.zeros((10, 10), np.float32)
+    interest[9, 0] = 1.0  # bottom left
+    plan = CropPlan((pair,), (interest,), crop_size=16, seed=0)
+    drawn = [plan.draw(n) for n in range(400)]
+    close = [crop for crop in drawn if crop.y >= 160 - 2 * BLOCK and crop.x <= BLOCK]
+    assert 180 < len(close) < 240
+    assert most_interesting(interest, pair, 16, 16) == (144, 0)
+
+
+def test_a_crop_holds_the_pixels_of_its_place_and_mirror() -> None:
+    pixels = np.arange(40 * 40 * 3, dtype=np.float32).reshape(40, 40, 3) / 4800
+    pair = decoded(pixels, pixels[..., :1])
+    plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3)
+    batch = gather((pair,), plan, range(20))
+    assert {plan.draw(n).mirrored for n in range(20)} == {True, False}
+    for n in range(20):
+        crop = plan.draw(n)
+        expected = pair.input[crop.y : crop.y + 16, crop.x : crop.x + 16].astype(np.float32)
+        expected = expected[:, ::-1] if crop.mirrored else expected
+        np.testing.assert_array_equal(batch.input[n].permute(1, 2, 0).numpy(), expected)
+    assert batch.valid is None
+
+
+def test_prefetched_batches_are_those_of_their_steps_and_the_thread_ends() -> None:
+    pair = decoded(np.random.default_rng(0).random((40, 40, 3)), np.zeros((40, 40, 1)))
+    plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3)
+    prefetch = Prefetch((pair,), plan, batch_size=4, first_step=7, pin=False)
+    batches = iter(prefetch)
+    for step in (7, 8, 9):
+        expected = gather((pair,), plan, range(4 * (step - 1), 4 * step))
+        assert next(batches).input.equal(expected.input)
+    prefetch.close()
+    assert not prefetch._thread.is_alive()

@@ -1,0 +1,43 @@
+"""Pixels that do not count change neither loss nor gradient."""
+
+from __future__ import annotations
+
+import torch
+
+from understudy.train.loss import image_loss, reduce_pixels, reduce_valid
+
+
+def test_loss_of_equal_pictures_is_zero_and_of_a_constant_error_its_square() -> None:
+    truth = torch.rand(2, 3, 8, 8)
+    assert float(image_loss(truth, truth, None)) == 0
+    torch.testing.assert_close(image_loss(truth + 0.25, truth, None), torch.tensor(0.0625))
+    torch.testing.assert_close(image_loss(truth + 0.25, truth, torch.ones(2, 1, 8, 8)), torch.tensor(0.0625))
+
+
+def test_invalid_pixels_change_nothing() -> None:
+    truth, answer = torch.rand(1, 3, 8, 8), torch.rand(1, 3, 8, 8, requires_grad=True)
+    valid = torch.ones(1, 1, 8, 8)
+    valid[..., 2:5, 3:6] = 0
+    loss = image_loss(answer, truth, valid)
+    loss.backward()  # type: ignore[no-untyped-call]
+    other = answer.detach().clone()
+    other[..., 2:5, 3:6] += 100
+    torch.testing.assert_close(image_loss(other, truth, valid), loss.detach())
+    assert answer.grad is not None
+    assert float(answer.grad[..., 2:5, 3:6].abs().max()) == 0
+    assert float(answer.grad.abs().max()) > 0
+
+
+def test_all_invalid_is_no_error() -> None:
+    nothing = torch.zeros(1, 1, 4, 4)
+    assert float(image_loss(torch.rand(1, 1, 4, 4), torch.rand(1, 1, 4, 4), nothing)) == 0
+
+
+def test_a_reduced_pixel_counts_only_if_all_behind_it_do() -> None:
+    valid = torch.ones(1, 1, 8, 8)
+    valid[0, 0, 5, 5] = 0
+    reduced = reduce_valid(valid, 4)
+    assert reduced.tolist() == [[[[1, 1], [1, 0]]]]
+    ramp = torch.arange(16.0).reshape(1, 1, 4, 4)
+    assert reduce_pixels(ramp, 2).flatten().tolist() == [2.5, 4.5, 10.5, 12.5]
+    assert reduce_pixels(ramp, 1) is ramp

@@ -1,0 +1,49 @@
+"""The network takes any size and channels, and starts as its guess."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from understudy.train.network import WIDTHS, NetworkSpec, Understudy
+
+RGB = ("R", "G", "B")
+
+
+def network(inputs: tuple[str, ...] = RGB, targets: tuple[str, ...] = RGB) -> Understudy:
+    return Understudy(NetworkSpec(input_channels=inputs, target_channels=targets, model_size="small"))
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (17, 33), (64, 48), (100, 15)])
+@pytest.mark.parametrize("targets", [RGB, ("A",), ("forward.u", "forward.v")])
+def test_any_size_and_any_channels(height: int, width: int, targets: tuple[str, ...]) -> None:
+    answer = network((*RGB, "A"), targets)(torch.rand(2, 4, height, width))
+    assert answer.shape == (2, len(targets), height, width)
+    assert answer.dtype == torch.float32
+
+
+def test_it_starts_as_the_guess_and_keeps_bright_values_in_bfloat16() -> None:
+    model = network()
+    model.guess_matrix.copy_(torch.eye(3))
+    scene = torch.rand(1, 3, 32, 32) * 400
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(model(scene), scene, rtol=1e-5, atol=1e-5)
+
+
+def test_gradients_reach_every_weight_after_the_first_step() -> None:
+    model = network()
+    torch.nn.init.normal_(model.leave.weight, std=0.01)
+    model.encoded_answer(torch.rand(1, 3, 32, 32)).abs().mean().backward()  # type: ignore[no-untyped-call]
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().max() > 0, name
+
+
+def test_sizes_grow() -> None:
+    counts = []
+    for size in WIDTHS:
+        model = Understudy(NetworkSpec(input_channels=RGB, target_channels=RGB, model_size=size))
+        counts.append(sum(parameter.numel() for parameter in model.parameters()))
+    assert counts == sorted(counts)
+    assert counts[1] > 2 * counts[0]
+    assert counts[2] > 3 * counts[1]

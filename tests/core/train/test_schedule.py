@@ -1,0 +1,45 @@
+"""Learning rate and stages follow steps, or the clock when there is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from understudy.settings import Settings, total_steps
+from understudy.train.schedule import WARM_UP_STEPS, Schedule
+
+
+def schedule(seconds: float = 0.0, multi_resolution: bool = True) -> Schedule:
+    return Schedule(total_steps=1000, peak_learning_rate=1e-3, multi_resolution=multi_resolution, seconds=seconds)
+
+
+def test_stages_go_from_quarter_to_half_to_full() -> None:
+    reductions = [schedule().plan(step, 0.0).reduction for step in range(1, 1001)]
+    assert sorted(set(reductions), reverse=True) == [4, 2, 1]
+    assert reductions == sorted(reductions, reverse=True)
+    assert reductions.count(1) >= 500
+    assert {schedule(multi_resolution=False).plan(step, 0.0).reduction for step in (1, 500, 1000)} == {1}
+
+
+def test_learning_rate_warms_up_and_falls() -> None:
+    rates = [schedule().plan(step, 0.0).learning_rate for step in range(1, 1001)]
+    assert rates.index(max(rates)) == WARM_UP_STEPS - 1
+    assert rates[WARM_UP_STEPS:] == sorted(rates[WARM_UP_STEPS:], reverse=True)
+    assert rates[-1] < 0.02 * max(rates)
+
+
+def test_the_clock_ends_and_steers_a_run_by_minutes() -> None:
+    by_clock = schedule(seconds=60.0)
+    assert by_clock.plan(100, 59.9).learning_rate < 0.02e-3
+    assert by_clock.plan(100, 1.0).reduction == 4
+    assert by_clock.is_over(10, 60.0)
+    assert not by_clock.is_over(10, 59.0)
+    assert by_clock.is_over(1000, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "pairs", "batch", "expected"),
+    [(30000, 4, 3, 40000), (334, 33, 1, 11022), (10000, 9, 4, 22500), (1, 3, 2, 2)],
+)
+def test_total_steps_are_those_that_copycat_shows(epochs: int, pairs: int, batch: int, expected: int) -> None:
+    assert total_steps(Settings(epochs=epochs), pairs, batch) == expected
+    assert total_steps(Settings(epochs=epochs, steps=7), pairs, batch) == 7
