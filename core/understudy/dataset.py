@@ -25,6 +25,9 @@ StoredPixels = NDArray[np.float16 | np.float32]
 MAX_THREADS = 16
 """Frames decoded at once: each takes its float32 pixels in memory while it is looked at."""
 
+FEWEST_PIXELS = 2
+"""A side of a pair: the loss looks at differences between neighbours."""
+
 Kept = TypeVar("Kept", bound=np.generic)
 Seen = TypeVar("Seen")
 
@@ -143,6 +146,7 @@ def decode_pair(pair: Pair, crop_size: int) -> DecodedPair:
     source, target = plate.over(window), paint.over(window)  # H W C each
     is_finite = np.isfinite(source).all(axis=-1) & np.isfinite(target).all(axis=-1)  # H W
     valid: NDArray[np.bool_] = np.asarray(is_finite, np.bool_)
+    _refuse_unlearnable(pair, window, valid)
     stored_input, stored_target = _as_stored(source), _as_stored(target)
     facts = PairFacts(
         frame=pair.frame,
@@ -168,6 +172,22 @@ def decode_pair(pair: Pair, crop_size: int) -> DecodedPair:
         valid=None if valid.all() else valid,
         facts=facts,
     )
+
+
+def _refuse_unlearnable(pair: Pair, window: Window, valid: NDArray[np.bool_]) -> None:
+    """An empty window is told of by `find_problems`, together with its data window."""
+    if window.is_empty:
+        return
+    if min(window.width, window.height) < FEWEST_PIXELS:
+        raise UnderstudyError(
+            f"frame {pair.frame}: {pair.input.label} is {window.width}x{window.height}, too small to learn from; "
+            f"give at least {FEWEST_PIXELS} pixels a side"
+        )
+    if not valid.any():
+        raise UnderstudyError(
+            f"frame {pair.frame}: {pair.input.label} and {pair.target.label} have no pixel that is a number in both; "
+            "render them again"
+        )
 
 
 def find_problems(seen: Sequence[tuple[Pair, PairFacts]]) -> list[str]:

@@ -55,7 +55,10 @@ def remove_partials(folder: Path, stem_prefix: str) -> None:
 def make_folder(folder: Path) -> None:
     """Create the folder and its parents; raises UnderstudyError naming it if that or writing there fails."""
     with naming_the_file(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise UnderstudyError(f"{folder}: a file is in the way of this folder; choose another place") from error
         probe = folder / f".understudy.{os.getpid()}.probe"
         probe.touch()
         probe.unlink()

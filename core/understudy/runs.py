@@ -70,10 +70,16 @@ class RunFiles:
 
     def checkpoint_steps(self) -> list[int]:
         """Steps, ascending, at which weights and optimizer state both lie whole on disk."""
-        pattern = re.compile(re.escape(self.name) + r"\.(\d+)" + re.escape(MODEL_SUFFIX))
-        found = (pattern.fullmatch(path.name) for path in self.directory.glob(f"{self.name}.*{MODEL_SUFFIX}"))
-        steps = sorted(int(match.group(1)) for match in found if match)
-        return [step for step in steps if self.state(step).exists()]
+        return [step for step in self._steps_with(MODEL_SUFFIX) if self.state(step).exists()]
+
+    def contact_sheet_steps(self) -> list[int]:
+        """Steps, ascending, of which there is a contact sheet."""
+        return self._steps_with(".png")
+
+    def _steps_with(self, suffix: str) -> list[int]:
+        pattern = re.compile(re.escape(self.name) + r"\.(\d+)" + re.escape(suffix))
+        found = (pattern.fullmatch(path.name) for path in self.directory.iterdir())
+        return sorted(int(match.group(1)) for match in found if match)
 
     def _numbered(self, step: int, suffix: str) -> Path:
         return self.directory / f"{self.name}.{step}{suffix}"

@@ -11,10 +11,13 @@ from typing import Literal, TypeVar, get_args
 from understudy.errors import Problems, UnderstudyError
 
 ModelSize = Literal["small", "medium", "large"]
-DeviceChoice = Literal["auto", "cpu", "cuda", "mps"]
+DeviceChoice = Literal["auto", "gpu", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
 Value = TypeVar("Value")
+
+LONGEST_RUN_NAME = 150
+"""Bytes: what a run appends to its name must fit into the 255 of a file name."""
 
 
 def setting(
@@ -49,8 +52,11 @@ class Settings:
         "train for this long instead: the learning rate and the stages follow the clock; 0: no limit",
         unit="minutes",
         low=0.0,
+        high=1e6,
     )
-    batch_size: int = setting(0, "crops a step, over all ranks; 0: chosen for the device", knob="batchSize", low=0)
+    batch_size: int = setting(
+        0, "crops a step, over all ranks; 0: chosen for the device", knob="batchSize", low=0, high=65536
+    )
     crop_size: int = setting(256, "side of the random crops at full resolution", knob="cropSize", unit="pixels", low=16)
     model_size: ModelSize = setting("medium", "how much the network can learn, and costs", knob="modelSize")
     multi_resolution: bool = setting(
@@ -73,14 +79,17 @@ class Settings:
     graph_smoothness: float = setting(0.6, "smoothing of the drawn loss, 0 none", knob="smoothness", low=0.0, high=0.99)
     graph_show_original: bool = setting(True, "draw the unsmoothed loss too", knob="showOriginal")
     tensorboard: bool = setting(False, "write TensorBoard events (needs the tensorboard extra)")
-    device: DeviceChoice = setting("auto", "where to compute; auto: CUDA, else Apple's GPU, else CPU")
+    device: DeviceChoice = setting(
+        "auto",
+        "where to compute; auto: CUDA, else Apple's GPU, else CPU; gpu: the same, and says so when there is none",
+    )
     gpu: int = setting(0, "number of the CUDA device", low=0)
     precision: Precision = setting(
         "auto", "arithmetic of the convolutions; auto: bfloat16 where the device gains from it"
     )
-    threads: int = setting(0, "CPU threads; 0: all cores given to the process", low=0)
+    threads: int = setting(0, "CPU threads; 0: all cores given to the process", low=0, high=1024)
     memory_gib: float = setting(
-        8.0, "frames held in memory; beyond that they go to a memory-mapped file", unit="GiB", low=0.0
+        8.0, "frames held in memory; beyond that they go to a memory-mapped file", unit="GiB", low=0.0, high=1e6
     )
 
 
@@ -102,19 +111,34 @@ def field_choices(name: str) -> tuple[str, ...]:
 
 
 def check(settings: Settings) -> None:
-    """Raise Problems with one line for every value out of its range."""
+    """Raise Problems with one line for every value of the wrong kind or out of its range."""
     problems = []
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
         choices = field_choices(field.name)
-        if choices and value not in choices:
+        if not _is_of_kind(value, field.default):
+            problems.append(f"{field.name}: {value!r} is no value like {field.default!r}")
+        elif choices and value not in choices:
             problems.append(f"{field.name}: {value!r} is not one of {', '.join(choices)}")
         elif isinstance(value, int | float) and not isinstance(value, bool):
             problems += _range_problem(field, value)
-    if "/" in settings.run_name or "\\" in settings.run_name or settings.run_name.startswith("."):
+    if isinstance(settings.run_name, str) and not _begins_file_names(settings.run_name):
         problems.append(f"run_name: {settings.run_name!r} cannot begin a file name; use letters, digits, _ and -")
     if problems:
         raise Problems(problems)
+
+
+def _is_of_kind(value: object, default: object) -> bool:
+    if default is None:
+        return value is None or isinstance(value, Path)
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    return isinstance(value, (int, float) if isinstance(default, float) else type(default))
+
+
+def _begins_file_names(run_name: str) -> bool:
+    is_short = len(run_name.encode()) <= LONGEST_RUN_NAME
+    return is_short and not run_name.startswith(".") and not set(run_name) & set('/\\:*?"<>|[]\0')
 
 
 def _range_problem(field: dataclasses.Field[object], value: float) -> list[str]:

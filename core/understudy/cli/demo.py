@@ -35,12 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
         if code != EXIT_DONE:
             return code
     kept = find_run(files.data_directory)
-    sheet = max(files.data_directory.glob(f"{kept.name}.*.png"), key=lambda path: path.stat().st_mtime)
     unpainted = [frame for frame in shot.frames if frame not in shot.painted_frames]
     before = psnr_over(unpainted, files.plate, files.truth)
     after = psnr_over(unpainted, files.result, files.truth)
     rows = {
-        "Contact sheet": sheet,
+        "Contact sheet": kept.contact_sheet(kept.contact_sheet_steps()[-1]),
         "Graph": kept.graph(".png"),
         "Model": find_model(files.data_directory),
         "Plate": files.plate,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from understudy import __version__
 from understudy.cli import apply, check, demo, info, resume, train
@@ -34,11 +35,11 @@ def run() -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """Do what `words` ask; returns the exit code (errors.py). Bad words end the process with code 2."""
-    arguments = build_parser().parse_args(_as_command(words))
-    arguments.main = main
-    arguments.command_line = " ".join(["understudy", *words])
+    """Do what `words` ask; returns the exit code (errors.py)."""
     try:
+        arguments = build_parser().parse_args(_as_command(words))
+        arguments.main = main
+        arguments.command_line = " ".join(["understudy", *words])
         return int(arguments.run(arguments))
     except UnderstudyError as error:
         for line in str(error).splitlines():
@@ -52,11 +53,16 @@ def main(words: Sequence[str]) -> int:
         return EXIT_USER
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the words in one line, without the whole usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UnderstudyError(f"{message}; see {self.prog} --help")
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line, without importing what the commands need."""
-    parser = argparse.ArgumentParser(
-        prog="understudy", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _Parser(prog="understudy", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"understudy {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, module in COMMANDS.items():

@@ -53,6 +53,11 @@ def given_settings(arguments: argparse.Namespace) -> dict[str, object]:
     return {name: value for name, value in vars(arguments).items() if name in names}
 
 
+def implied_settings(arguments: argparse.Namespace) -> dict[str, object]:
+    """What flags ask for besides their own field; a knob or another flag goes over it."""
+    return {"device": "gpu"} if "gpu" in vars(arguments) else {}
+
+
 def build_settings(*layers: dict[str, object]) -> Settings:
     """Defaults, then each layer over the one before. Raises Problems for values out of range."""
     merged = {name: value for layer in layers for name, value in layer.items()}
@@ -71,7 +76,10 @@ def colour_rules(arguments: argparse.Namespace) -> ColourRules:
     """Raises Problems when the config, space, display or view does not exist."""
     from understudy.frames.colour import ColourRules  # OpenImageIO: not for --help
 
-    rules = ColourRules(**{name: getattr(arguments, f"colour_{name}") for name in COLOUR_FLAGS})
+    stated = {name: getattr(arguments, f"colour_{name}") for name in COLOUR_FLAGS}
+    if stated["config"] and "://" not in stated["config"]:
+        stated["config"] = str(Path(stated["config"]).absolute())  # a run may be resumed from another folder
+    rules = ColourRules(**stated)
     rules.check()
     return rules
 

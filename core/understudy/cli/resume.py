@@ -27,4 +27,5 @@ def run(arguments: argparse.Namespace) -> int:
     from understudy.train.session import Manner, resume  # torch: only now
 
     manner = Manner(progress_style=arguments.progress, verbosity=arguments.verbosity, command=arguments.command_line)
-    return resume(arguments.run_place, options.given_settings(arguments), manner)
+    changes = {**options.implied_settings(arguments), **options.given_settings(arguments)}
+    return resume(arguments.run_place, changes, manner)

@@ -20,14 +20,14 @@ Knobs = Iterable[tuple[str, str]]
 class DemoTraining:
     """What the CopyCat node asks for."""
 
-    epochs: int = 480
+    epochs: int = 2400
     """Total steps = epochs x pairs / batch size."""
     batch_size: int = 4
     """Crops a step."""
     crop_size: int = 128
     """Pixels."""
     model_size: ModelSize = "small"
-    checkpoint_interval: int = 200
+    checkpoint_interval: int = 500
     """Steps."""
     contact_sheet_interval: int = 100
     """Steps."""
@@ -102,6 +102,7 @@ def _copycat_knobs(training: DemoTraining) -> Knobs:
     yield "cropSize", str(training.crop_size)
     yield "checkpointInterval", str(training.checkpoint_interval)
     yield "imageInterval", str(training.contact_sheet_interval)
+    yield "logScale", "true"
     yield from _placed("CopyCat1", 5 * COLUMN - ROW // 2, 2 * ROW)
 
 

@@ -15,9 +15,23 @@ from understudy.files import naming_the_file
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 RGB = 3
 """Summary.Image's number for it."""
+
+
+def require_tensorboard() -> type[EventFileWriter]:
+    """TensorBoard's own writer. Raises UnderstudyError if the package is missing."""
+    try:
+        from tensorboard.summary.writer.event_file_writer import EventFileWriter
+    except ImportError as error:
+        raise UnderstudyError(
+            "TensorBoard events need the tensorboard package: pip install understudy[tensorboard], "
+            "or train without --tensorboard"
+        ) from error
+    writer: type[EventFileWriter] = EventFileWriter
+    return writer
 
 
 class EventWriter:
@@ -28,16 +42,10 @@ class EventWriter:
 
         Raises UnderstudyError if the tensorboard package is missing or the folder cannot be written.
         """
-        try:
-            from tensorboard.summary.writer.event_file_writer import EventFileWriter
-        except ImportError as error:
-            raise UnderstudyError(
-                "TensorBoard events need the tensorboard package: pip install understudy[tensorboard], "
-                "or train without --tensorboard"
-            ) from error
+        writer_class = require_tensorboard()
         self._folder = folder
         with naming_the_file(folder):
-            self._writer = EventFileWriter(str(folder))
+            self._writer = writer_class(str(folder))
 
     def scalars(self, step: int, values: Mapping[str, float]) -> None:
         """Record named numbers after `step`."""

@@ -34,8 +34,11 @@ class Progress:
         self._total_steps = 0
         self._percentage = ""
 
-    def begin(self, total_steps: int, first_step: int) -> None:
-        """Announce a run of `total_steps` whose next step is `first_step` (1, or more when resumed)."""
+    def begin(self, total_steps: int, first_step: int, share_done: float | None = None) -> None:
+        """Announce a run of `total_steps` whose next step is `first_step` (1, or more when resumed).
+
+        `share_done`, 0 to 1, is what a farm is told; None: by steps.
+        """
         with self._lock:
             self._total_steps = total_steps
             self._percentage = ""
@@ -43,19 +46,22 @@ class Progress:
                 self._bar = _Bar(
                     total=total_steps, initial=first_step - 1, unit="step", file=self._stream, dynamic_ncols=True
                 )
-            for line in self._farm_lines(first_step - 1, None):
+            for line in self._farm_lines(first_step - 1, None, share_done):
                 self._show(line)
 
-    def step(self, step: int, loss: float) -> None:
-        """Tell the loss of a finished step, 1 to `total_steps`. Every call is a line: the caller sets the pace."""
+    def step(self, step: int, loss: float, share_done: float | None = None) -> None:
+        """Tell the loss of a finished step, 1 to `total_steps`. Every call is a line: the caller sets the pace.
+
+        `share_done`, 0 to 1, is what a farm is told; None: by steps.
+        """
         line = f"[Step:{step}/{self._total_steps}] Loss:{loss:.6f}"
         with self._lock:
             _LOG.info(line)
             if self._bar:
-                self._advance(self._bar, step, loss)
+                self._advance(self._bar, step, loss, share_done)
                 return
             self._show(line)
-            for farm_line in self._farm_lines(step, loss):
+            for farm_line in self._farm_lines(step, loss, share_done):
                 self._show(farm_line)
 
     def saved(self, kind: SavedKind, path: Path) -> None:
@@ -88,16 +94,19 @@ class Progress:
                 with self._surviving():
                     bar.close()
 
-    def _advance(self, bar: _Bar, step: int, loss: float) -> None:
+    def _advance(self, bar: _Bar, step: int, loss: float, share_done: float | None) -> None:
+        if share_done:
+            bar.total = max(step, round(step / share_done))  # by the clock, as many as there will be at this pace
         with self._surviving():
             bar.set_postfix_str(f"loss {loss:.6f}", refresh=False)
             bar.update(step - bar.n)
 
-    def _farm_lines(self, step: int, loss: float | None) -> list[str]:
+    def _farm_lines(self, step: int, loss: float | None, share_done: float | None) -> list[str]:
         """What the farm should read now: nothing while its percentage stays the same."""
         if self._style not in ("deadline", "openjd", "afanasy"):
             return []
-        tenths = 1000 * step // self._total_steps if self._total_steps else 0  # rounded down: 100 means done
+        share = step / self._total_steps if share_done is None and self._total_steps else share_done or 0.0
+        tenths = int(1000 * share + 1e-6)  # rounded down: 100 means done
         percentage = f"{tenths / 10:.1f}" if self._style == "openjd" else f"{tenths // 10}%"
         if percentage == self._percentage:
             return []

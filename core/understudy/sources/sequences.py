@@ -136,10 +136,13 @@ def frames_of_record(record: Mapping[str, object], name: str) -> tuple[int, ...]
 
 
 def colour_of_record(record: Mapping[str, object]) -> ColourRules:
-    """The colour rules as `record` wrote them."""
+    """The colour rules as `record` wrote them. Raises UnderstudyError for those that this version does not know."""
     rules = record.get("colour")
-    known = rules if isinstance(rules, Mapping) else {}
-    return ColourRules(**{str(name): str(value) for name, value in known.items()})
+    stated = {str(name): str(value) for name, value in rules.items()} if isinstance(rules, Mapping) else {}
+    unknown = sorted(set(stated) - {field.name for field in dataclasses.fields(ColourRules)})
+    if unknown:
+        raise UnderstudyError(f"colour rules {', '.join(unknown)} are unknown to this version")
+    return ColourRules(**stated)
 
 
 def _those_found(sequence: FileSequence, side: str) -> tuple[int, ...]:

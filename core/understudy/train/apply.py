@@ -17,8 +17,8 @@ from understudy.files import make_folder
 from understudy.frames.colour import ColourRules
 from understudy.frames.image import Image
 from understudy.frames.read import read_image
-from understudy.frames.sequence import Sequence
-from understudy.frames.write import write_image
+from understudy.frames.sequence import Sequence, format_frames
+from understudy.frames.write import EXR_SUFFIX, write_image
 from understudy.report.progress import Progress, ProgressStyle
 from understudy.runs import find_model
 from understudy.settings import Settings
@@ -63,6 +63,9 @@ def apply_model(order: ApplyOrder) -> int:
     machine = choose_machine(order.settings, progress.say)
     saved.model.to(machine.device)
     make_folder(target.path(frames[0]).parent)
+    absent = sorted(set(range(frames[0], frames[-1] + 1)) - set(frames)) if not order.frames else []
+    if absent:
+        progress.say(f"warning: {order.input}: has no frames {format_frames(absent)}; they are not made")
     progress.say(f"Applying {path} to {len(frames)} frames on {machine}")
     problems = ProblemList()
     with ThreadPoolExecutor(1, "read") as reader, ThreadPoolExecutor(1, "write") as writer:
@@ -91,11 +94,13 @@ def _frames(order: ApplyOrder, source: Sequence, target: Sequence) -> tuple[int,
     frames = order.frames or source.frames_on_disk() or ((0,) if source.is_still else ())
     if not frames:
         raise UnderstudyError(f"{order.input}: no frame found; give the pattern of an existing sequence")
+    if target.path(0).suffix.lower() != EXR_SUFFIX:
+        raise UnderstudyError(f"{order.output}: only EXR is written; let the name end in {EXR_SUFFIX}")
     if target.is_still and len(frames) > 1:
         raise UnderstudyError(
             f"{order.output}: needs a frame number, such as result.####.exr, for {len(frames)} frames"
         )
-    if target.path(frames[0]).resolve() == source.path(frames[0]).resolve():
+    if any(target.path(frame).resolve() == source.path(frame).resolve() for frame in frames):
         raise UnderstudyError(f"{order.output}: would overwrite the input; give another --output")
     missing = [frame for frame in frames if not source.path(frame).exists()]
     if missing:

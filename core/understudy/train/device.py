@@ -63,16 +63,16 @@ def choose_batch_size(settings: Settings, machine: Machine, crop_pixels: int) ->
 
 def _device(settings: Settings, warn: Callable[[str], None]) -> torch.device:
     wanted = settings.device
-    if wanted in ("auto", "cuda") and torch.cuda.is_available():
+    if wanted in ("auto", "gpu", "cuda") and torch.cuda.is_available():
         if settings.gpu >= torch.cuda.device_count():
             raise UnderstudyError(
                 f"gpu: there is no CUDA device {settings.gpu}; this machine has {torch.cuda.device_count()}"
             )
         return torch.device("cuda", settings.gpu)
-    if wanted in ("auto", "mps") and torch.backends.mps.is_available():
+    if wanted in ("auto", "gpu", "mps") and torch.backends.mps.is_available():
         return torch.device("mps")
-    if wanted in ("cuda", "mps"):
-        warn(f"no {wanted.upper()} device can be used here; training on the CPU")
+    if wanted in ("gpu", "cuda", "mps"):
+        warn(f"warning: no {wanted.upper()} can be used here; going on on the CPU")
     return torch.device("cpu")
 
 

@@ -85,7 +85,7 @@ def preview_of(model: Understudy, pair: DecodedPair, crop_size: int) -> Preview:
     y, x = most_interesting(interest_of(model, pair), pair, height, width)
     place = (slice(y, y + height), slice(x, x + width))
     inputs, targets = pair.input[place].astype(np.float32), pair.target[place].astype(np.float32)
-    return Preview(frame=pair.pair.frame, input=inputs, target=targets)
+    return Preview(name=pair.pair.input.media.path.name, input=inputs, target=targets)
 
 
 def _guess_error(model: Understudy, inputs: NDArray[np.floating], targets: NDArray[np.floating]) -> Pixels:

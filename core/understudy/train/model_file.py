@@ -22,6 +22,9 @@ SCHEMA = 1
 """Raised when older programs could no longer read what newer ones write."""
 METADATA_KEY = "understudy"
 
+_DIGEST_KEY = "digest"
+_MEND = "restore it, or delete it to use the checkpoint before"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCard:
@@ -81,7 +84,7 @@ def load_model(path: Path) -> SavedModel:
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: Mapping[str, str]) -> None:
     """safetensors, written atomically, with a digest by which damage is told."""
-    sealed = {**metadata, "digest": _digest(tensors)}
+    sealed = {**metadata, _DIGEST_KEY: _digest(tensors, metadata)}
     write_bytes(path, save(tensors, sealed))  # not save_file: it makes files that only their owner may read
 
 
@@ -92,11 +95,11 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (not a dict)
             metadata = dict(file.metadata() or {})
     except FileNotFoundError as error:
-        raise UnderstudyError(f"{path}: no such file") from error
+        raise UnderstudyError(f"{path}: no such file; correct the path") from error
     except (SafetensorError, OSError, ValueError) as error:
-        raise UnderstudyError(f"{path}: damaged or not a model file ({error}); use an earlier checkpoint") from error
-    if metadata.get("digest") != _digest(tensors):
-        raise UnderstudyError(f"{path}: its content does not match its digest; use an earlier checkpoint")
+        raise UnderstudyError(f"{path}: damaged or not a model file ({error}); {_MEND}") from error
+    if metadata.pop(_DIGEST_KEY, "") != _digest(tensors, metadata):
+        raise UnderstudyError(f"{path}: is damaged (its content does not match its digest); {_MEND}")
     return tensors, metadata
 
 
@@ -105,8 +108,8 @@ def plain_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
 
 
-def _digest(tensors: Mapping[str, Tensor]) -> str:
-    digest = hashlib.sha256()
+def _digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    digest = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode())
     for name in sorted(tensors):
         digest.update(f"{name} {tensors[name].dtype} {tuple(tensors[name].shape)}\n".encode())
         digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)

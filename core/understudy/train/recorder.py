@@ -50,12 +50,15 @@ class Recorder:
         self._state = state
         self._voices = voices
         self._losses: list[Tensor] = []
+        """Of the steps not yet told."""
+        self._plan: StepPlan | None = None
         self._loss = math.nan
 
     def after_step(self, loss: Tensor, plan: StepPlan) -> None:
         """`loss` is a scalar, still on the device."""
         step = self._state.step
         self._losses.append(loss)
+        self._plan = plan
         if step == 1 or step % STEPS_PER_LINE == 0:
             self._tell(plan)
         if step % self._run.settings.contact_sheet_interval == 0:
@@ -67,7 +70,8 @@ class Recorder:
     def checkpoint(self) -> None:
         """Validate, write model and optimizer state, drop old ones, redraw the graph."""
         state, files = self._state, self._run.files
-        self._refuse_lost_numbers()
+        if self._losses and self._plan:
+            self._tell(self._plan)
         psnr = self._validate() if self._run.validation else None
         save_checkpoint(files, state, self._card(psnr))
         self._voices.progress.saved("Model", files.model(state.step))
@@ -80,15 +84,17 @@ class Recorder:
         self._loss = float(torch.stack(self._losses).mean())
         self._losses.clear()
         self._refuse_lost_numbers()
-        self._voices.progress.step(step, self._loss)
+        self._voices.progress.step(step, self._loss, self._share_done())
         facts = {"loss": self._loss, "learning_rate": plan.learning_rate, "scale": 1 / plan.reduction}
         self._voices.metrics.step(step, seconds=self._state.elapsed_seconds, **facts)
         if self._voices.events:
             self._voices.events.scalars(step, facts)
 
+    def _share_done(self) -> float:
+        """Of the run, by steps or by the clock, whichever is further."""
+        return self._run.schedule.progress(self._state.step + 1, self._state.elapsed_seconds)
+
     def _refuse_lost_numbers(self) -> None:
-        if self._losses:
-            self._loss = float(self._losses[-1])
         if not math.isfinite(self._loss):
             lower = self._run.settings.learning_rate / 4
             raise UnderstudyError(
@@ -145,7 +151,7 @@ class Recorder:
         targets = reduce_pixels(batch.target, reduction).permute(0, 2, 3, 1).numpy()  # N h w Cout
         return [
             SheetRow(
-                title=f"crop {n + 1}, frame {run.training[pair].pair.frame}",
+                title=f"crop {n + 1}, {run.training[pair].pair.input.media.path.name}",
                 input=inputs[n],
                 target=targets[n],
                 output=answer_for(self._state.averaged, inputs[n], run.machine),
@@ -157,7 +163,7 @@ class Recorder:
     def _previewed_rows(self) -> list[SheetRow]:
         return [
             SheetRow(
-                title=f"validation {preview.frame}",
+                title=f"validation, {preview.name}",
                 input=preview.input,
                 target=preview.target,
                 output=answer_for(self._state.averaged, preview.input, self._run.machine),

@@ -18,7 +18,8 @@ from understudy.train.schedule import Schedule
 class Preview:
     """The part of a validation frame that contact sheets show: where there is most to learn."""
 
-    frame: int
+    name: str
+    """File of the input."""
     input: FloatPixels
     """H W Cin, scene-linear."""
     target: FloatPixels

@@ -6,18 +6,18 @@ import dataclasses
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from understudy.dataset import Dataset, decode
-from understudy.errors import EXIT_DONE, EXIT_STOPPED, UnderstudyError
-from understudy.files import make_folder
+from understudy.dataset import FEWEST_PIXELS, Dataset, decode
+from understudy.errors import EXIT_DONE, EXIT_STOPPED, ProblemList, Problems, UnderstudyError
+from understudy.files import make_folder, naming_the_file
 from understudy.frames.colour import ColourRules
 from understudy.pairs import Pair, PairSource
-from understudy.report.events import EventWriter
+from understudy.report.events import EventWriter, require_tensorboard
 from understudy.report.log import RankPlace, RunLog
 from understudy.report.metrics import MetricsLog, truncate_after
 from understudy.report.progress import Progress, ProgressStyle
@@ -25,8 +25,9 @@ from understudy.report.reporter import Reporter
 from understudy.report.run_record import RunRecord, now, pair_records, read_record, this_host, write_record
 from understudy.report.versions import versions
 from understudy.runs import RunFiles, find_run, new_run_name
-from understudy.settings import Settings, from_record, to_record, total_steps
+from understudy.settings import Settings, check, from_record, to_record, total_steps
 from understudy.sources.record import from_record as source_from_record
+from understudy.sources.sequences import colour_of_record
 from understudy.sources.timeline import write_timeline
 from understudy.stopping import StopRequests
 from understudy.train.checkpoint import load_newest_checkpoint
@@ -38,7 +39,7 @@ from understudy.train.model_file import load_model
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.recorder import Recorder, Voices
 from understudy.train.run import Run
-from understudy.train.schedule import Schedule
+from understudy.train.schedule import STAGES, Schedule
 from understudy.train.state import TrainingState, new_state
 
 
@@ -93,14 +94,15 @@ def resume(place: Path, changes: Mapping[str, object], manner: Manner) -> int:
     with _speaking(manner) as progress:
         files = find_run(place)
         record = read_record(files.record)
-        recorded = from_record({**record.settings, "batch_size": record.batch_size})
+        recorded, source, colour = _remembered(record, files.record)
         settings = dataclasses.replace(recorded, **changes)  # type: ignore[arg-type]
-        pairs = source_from_record(record.source).pairs()
+        check(settings)
+        pairs = source.pairs()
         machine = choose_machine(settings, progress.say)
         model = load_model(_newest(files)).model
         dataset = _decode(pairs, settings, record.skip_unreadable, progress)
         _refuse_other_channels(model, dataset, files.record)
-        run = _prepare(files, settings, dataset, ColourRules(**record.colour), machine, model, progress)
+        run = _prepare(files, settings, dataset, colour, machine, model, progress)
         state = new_state(model, machine.device)
         load_newest_checkpoint(files, state)
         truncate_after(files.metrics, state.step)
@@ -133,10 +135,23 @@ def _speaking(manner: Manner) -> Iterator[Progress]:
 
 
 def _refuse_existing(files: RunFiles) -> None:
-    if files.record.exists():
+    with naming_the_file(files.record):  # a path may be too long to be asked for
+        exists = files.record.exists()
+    if exists:
         raise UnderstudyError(
             f"{files.record}: that run exists; resume it with `understudy resume`, or give another --run-name"
         )
+
+
+def _remembered(record: RunRecord, path: Path) -> tuple[Settings, PairSource, ColourRules]:
+    """What the run was begun with. Raises Problems naming the record when it says what this version cannot follow."""
+    problems = ProblemList()
+    with problems.collecting():
+        settings = from_record({**record.settings, "batch_size": record.batch_size})
+        source = source_from_record(record.source)
+        colour = colour_of_record({"colour": record.colour})
+        return settings, source, colour
+    raise Problems(f"{path}: {line}; restore it from a backup, or start a new run" for line in problems.lines)
 
 
 def _decode(pairs: tuple[Pair, ...], settings: Settings, skip_unreadable: bool, progress: Progress) -> Dataset:
@@ -215,6 +230,8 @@ def _prepare(
     progress.say(f"Device: {machine}")
     progress.say(f"Batch Size: {batch_size}{' (Auto)' if is_auto else ''}")
     progress.say(f"Crop Size: {crops.width}x{crops.height}")
+    if settings.tensorboard:
+        require_tensorboard()
     progress.say(f"Total Steps: {steps}" + (f" or {settings.minutes:g} minutes" if settings.minutes else ""))
     return Run(
         files=files,
@@ -225,7 +242,9 @@ def _prepare(
         schedule=Schedule(
             total_steps=steps,
             peak_learning_rate=settings.learning_rate,
-            multi_resolution=settings.multi_resolution,
+            # the coarsest stage must leave neighbours to compare
+            multi_resolution=settings.multi_resolution
+            and min(crops.width, crops.height) >= FEWEST_PIXELS * STAGES[0][1],
             seconds=settings.minutes * 60,
         ),
         batch_size=batch_size,
@@ -261,8 +280,14 @@ def _sit(run: Run, state: TrainingState, record: RunRecord, manner: Manner, prog
         write_record(files.record, record)
         try:
             reason = _train_with_voices(run, state, stop, progress, open_things)
-        except BaseException:
-            write_record(files.record, dataclasses.replace(record, state="failed", ended=now()))
+        except BaseException as error:
+            with suppress(UnderstudyError):  # on a full disk the fault that ended the run is the one to tell of
+                write_record(files.record, dataclasses.replace(record, state="failed", ended=now()))
+            if _is_out_of_memory(error):
+                raise UnderstudyError(
+                    f"step {state.step + 1}: does not fit into memory; train again with a smaller --batch-size, "
+                    "--crop-size or --model-size"
+                ) from error
             raise
         ending = dataclasses.replace(record, state="stopped" if reason else "finished", ended=now())
         write_record(files.record, ending)
@@ -271,6 +296,13 @@ def _sit(run: Run, state: TrainingState, record: RunRecord, manner: Manner, prog
         progress.say(f"Stopped by {reason} after step {state.step}; go on with: understudy resume {files.directory}")
         return EXIT_STOPPED
     return EXIT_DONE
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """PyTorch tells of the CPU's memory in words only."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
+        isinstance(error, RuntimeError) and "allocate memory" in str(error)
+    )
 
 
 def _train_with_voices(
@@ -283,5 +315,6 @@ def _train_with_voices(
         metrics.event("resumed", step=state.step)
     with Reporter(files=files, settings=settings, colour=run.colour, progress=progress, events=events) as reporter:
         voices = Voices(progress=progress, metrics=metrics, reporter=reporter, events=events)
-        progress.begin(run.schedule.total_steps, state.step + 1)
+        share_done = run.schedule.progress(state.step + 1, state.elapsed_seconds)
+        progress.begin(run.schedule.total_steps, state.step + 1, share_done)
         return train(run, state, Recorder(run, state, voices), stop)

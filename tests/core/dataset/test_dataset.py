@@ -106,7 +106,7 @@ def test_what_exceeds_memory_lies_in_a_file_that_leaves_no_trace(tmp_path: Path)
 
 def test_an_unwritable_cache_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(UnderstudyError, match="cache: cannot be written"):
+    with pytest.raises(UnderstudyError, match="cache: a file is in the way of this folder"):
         decoded(pair_of(picture(), picture()), tmp_path=tmp_path, memory_bytes=0)
 
 

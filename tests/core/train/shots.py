@@ -37,12 +37,23 @@ class SmallShot:
         return [
             *("train", "--input", self.plate, "--target", self.paint, "--data-directory", str(self.data)),
             *("--steps", str(steps), "--crop-size", "32", "--batch-size", "2", "--model-size", "small"),
-            *("--checkpoint-interval", "6", "--contact-sheet-interval", "6", "--device", "cpu", *more),
+            *(
+                "--checkpoint-interval",
+                "6",
+                "--contact-sheet-interval",
+                "6",
+                "--device",
+                "cpu",
+                "--threads",
+                "1",
+                *more,
+            ),
         ]
 
 
 def make_shot(folder: Path, frames: range = range(1001, 1005), painted: tuple[int, ...] = (1001, 1003)) -> SmallShot:
     """Noise that drifts, a dark square to be painted out, a highlight of 12."""
+    folder.mkdir(exist_ok=True)
     random = np.random.default_rng(5)
     texture = random.random((HEIGHT, WIDTH + len(frames), 3), np.float32)
     for number, frame in enumerate(frames):
