@@ -45,9 +45,9 @@ def partial_path(path: Path) -> Path:
     return path.with_name(f".{path.stem}.{os.getpid()}{PARTIAL_SUFFIX}{path.suffix}")
 
 
-def remove_partials(folder: Path, stem_prefix: str) -> None:
-    """Delete what a killed process left half-written for files whose names begin with `stem_prefix`."""
-    for leftover in folder.glob(f".{stem_prefix}*{PARTIAL_SUFFIX}*"):
+def remove_partials(folder: Path, first_word: str) -> None:
+    """Delete what a killed process left half-written of files whose names begin with `first_word` and a dot."""
+    for leftover in folder.glob(f".{first_word}.*{PARTIAL_SUFFIX}*"):
         with suppress(OSError):
             leftover.unlink()
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from understudy.errors import UnderstudyError
-from understudy.files import remove_partials
 from understudy.runs import RunFiles
 from understudy.train.model_file import (
+    MEND,
     ModelCard,
     load_model,
     load_tensors,
@@ -46,19 +46,16 @@ def prune_checkpoints(files: RunFiles, keep: int, best_step: int) -> None:
                     path.unlink()
 
 
-def load_newest_checkpoint(files: RunFiles, state: TrainingState) -> None:
-    """Bring `state` to the run's newest checkpoint; half-written leftovers of a killed process are removed.
+def load_checkpoint(files: RunFiles, step: int, state: TrainingState) -> None:
+    """Bring `state` to the checkpoint of `step`.
 
-    Raises UnderstudyError when there is none, or when it is damaged or of another network.
+    Raises UnderstudyError when it is damaged or of another network.
     """
-    remove_partials(files.directory, files.name)
-    steps = files.checkpoint_steps()
-    if not steps:
-        raise UnderstudyError(f"{files.directory}: run {files.name} has no checkpoint to resume from; train it again")
-    saved = load_model(files.model(steps[-1]))
+    path = files.state(step)
+    saved = load_model(files.model(step))
     if saved.model.spec != state.model.spec:
-        raise UnderstudyError(f"{files.model(steps[-1])}: has other channels or size than the run's settings")
-    tensors, metadata = load_tensors(files.state(steps[-1]))
+        raise UnderstudyError(f"{files.model(step)}: has other channels or size than the run; {MEND}")
+    tensors, metadata = load_tensors(path)
     try:
         about = json.loads(metadata[STATE_KEY])
         _restore(state, tensors)
@@ -67,7 +64,7 @@ def load_newest_checkpoint(files: RunFiles, state: TrainingState) -> None:
         state.best_step = about["best_step"]
         state.best_psnr = about["best_psnr"] if about["best_psnr"] is not None else float("-inf")
     except (KeyError, ValueError, RuntimeError) as error:
-        raise UnderstudyError(f"{files.state(steps[-1])}: not this run's optimizer state ({error})") from error
+        raise UnderstudyError(f"{path}: not this run's optimizer state ({error}); {MEND}") from error
 
 
 def _state_tensors(state: TrainingState) -> dict[str, Tensor]:

@@ -23,7 +23,8 @@ SCHEMA = 1
 METADATA_KEY = "understudy"
 
 _DIGEST_KEY = "digest"
-_MEND = "restore it, or delete it to use the checkpoint before"
+MEND = "restore it, or delete it to use the checkpoint before"
+"""What helps against a damaged file of a run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,9 +98,9 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     except FileNotFoundError as error:
         raise UnderstudyError(f"{path}: no such file; correct the path") from error
     except (SafetensorError, OSError, ValueError) as error:
-        raise UnderstudyError(f"{path}: damaged or not a model file ({error}); {_MEND}") from error
+        raise UnderstudyError(f"{path}: damaged or not a model file ({error}); {MEND}") from error
     if metadata.pop(_DIGEST_KEY, "") != _digest(tensors, metadata):
-        raise UnderstudyError(f"{path}: is damaged (its content does not match its digest); {_MEND}")
+        raise UnderstudyError(f"{path}: is damaged (its content does not match its digest); {MEND}")
     return tensors, metadata
 
 

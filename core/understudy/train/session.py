@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -12,12 +11,11 @@ from pathlib import Path
 
 import torch
 
-from understudy.dataset import FEWEST_PIXELS, Dataset, decode
 from understudy.errors import EXIT_DONE, EXIT_STOPPED, ProblemList, Problems, UnderstudyError
-from understudy.files import make_folder, naming_the_file
+from understudy.files import make_folder, naming_the_file, remove_partials
 from understudy.frames.colour import ColourRules
-from understudy.pairs import Pair, PairSource
-from understudy.report.events import EventWriter, require_tensorboard
+from understudy.pairs import PairSource
+from understudy.report.events import EventWriter
 from understudy.report.log import RankPlace, RunLog
 from understudy.report.metrics import MetricsLog, truncate_after
 from understudy.report.progress import Progress, ProgressStyle
@@ -25,21 +23,18 @@ from understudy.report.reporter import Reporter
 from understudy.report.run_record import RunRecord, now, pair_records, read_record, this_host, write_record
 from understudy.report.versions import versions
 from understudy.runs import RunFiles, find_run, new_run_name
-from understudy.settings import Settings, check, from_record, to_record, total_steps
+from understudy.settings import Settings, check, from_record, to_record
 from understudy.sources.record import from_record as source_from_record
 from understudy.sources.sequences import colour_of_record
 from understudy.sources.timeline import write_timeline
 from understudy.stopping import StopRequests
-from understudy.train.checkpoint import load_newest_checkpoint
-from understudy.train.crops import CropPlan
-from understudy.train.device import Machine, choose_batch_size, choose_machine
-from understudy.train.fit import fit_model, interest_of, preview_of
+from understudy.train.checkpoint import load_checkpoint
+from understudy.train.device import choose_machine
 from understudy.train.loop import train
 from understudy.train.model_file import load_model
-from understudy.train.network import NetworkSpec, Understudy
+from understudy.train.prepare import decode_frames, first_model, prepare_run, refuse_other_channels
 from understudy.train.recorder import Recorder, Voices
 from understudy.train.run import Run
-from understudy.train.schedule import STAGES, Schedule
 from understudy.train.state import TrainingState, new_state
 
 
@@ -75,11 +70,10 @@ def train_new(order: Order, manner: Manner) -> int:
         files = RunFiles(settings.data_directory, settings.run_name or new_run_name())
         _refuse_existing(files)
         pairs = order.source.pairs()
-        initial = load_model(settings.initial_weights).model if settings.initial_weights else None
         machine = choose_machine(settings, progress.say)
-        dataset = _decode(pairs, settings, order.skip_unreadable, progress)
-        model = _first_model(settings, dataset, initial)
-        run = _prepare(files, settings, dataset, order.colour, machine, model, progress)
+        dataset = decode_frames(pairs, settings, order.skip_unreadable, progress)
+        model = first_model(settings, dataset)
+        run = prepare_run(files, settings, dataset, order.colour, machine, model, progress)
         make_folder(files.directory)
         record = _new_record(run, order, manner)
         write_timeline(files.timeline, pairs, name=files.name)
@@ -89,7 +83,7 @@ def train_new(order: Order, manner: Manner) -> int:
 def resume(place: Path, changes: Mapping[str, object], manner: Manner) -> int:
     """Go on with the run that `place` names, with some settings changed; returns the exit code.
 
-    Raises UnderstudyError when there is no such run, its frames have changed shape, or its checkpoint is damaged.
+    Raises UnderstudyError when there is no such run, its frames have changed, or its newest checkpoint is damaged.
     """
     with _speaking(manner) as progress:
         files = find_run(place)
@@ -99,12 +93,15 @@ def resume(place: Path, changes: Mapping[str, object], manner: Manner) -> int:
         check(settings)
         pairs = source.pairs()
         machine = choose_machine(settings, progress.say)
-        model = load_model(_newest(files)).model
-        dataset = _decode(pairs, settings, record.skip_unreadable, progress)
-        _refuse_other_channels(model, dataset, files.record)
-        run = _prepare(files, settings, dataset, colour, machine, model, progress)
+        remove_partials(files.directory, files.name)
+        newest = max(files.checkpoint_steps(), default=0)  # killed before the first: the same run from its beginning
+        dataset = decode_frames(pairs, settings, record.skip_unreadable, progress)
+        model = load_model(files.model(newest)).model if newest else first_model(settings, dataset)
+        refuse_other_channels(model, dataset, files.record)
+        run = prepare_run(files, settings, dataset, colour, machine, model, progress)
         state = new_state(model, machine.device)
-        load_newest_checkpoint(files, state)
+        if newest:
+            load_checkpoint(files, newest, state)
         truncate_after(files.metrics, state.step)
         if run.schedule.is_over(state.step, state.elapsed_seconds):
             progress.say(f"{files.name} is finished at step {state.step}; give --epochs, --steps or --minutes to go on")
@@ -152,105 +149,6 @@ def _remembered(record: RunRecord, path: Path) -> tuple[Settings, PairSource, Co
         colour = colour_of_record({"colour": record.colour})
         return settings, source, colour
     raise Problems(f"{path}: {line}; restore it from a backup, or start a new run" for line in problems.lines)
-
-
-def _decode(pairs: tuple[Pair, ...], settings: Settings, skip_unreadable: bool, progress: Progress) -> Dataset:
-    return decode(
-        pairs,
-        crop_size=settings.crop_size,
-        memory_bytes=int(settings.memory_gib * 2**30),
-        cache_folder=Path(tempfile.gettempdir()),
-        skip_unreadable=skip_unreadable,
-        warn=lambda line: progress.say(f"warning: {line}"),
-    )
-
-
-def _first_model(settings: Settings, dataset: Dataset, initial: Understudy | None) -> Understudy:
-    spec = NetworkSpec(
-        input_channels=dataset.input_channels,
-        target_channels=dataset.target_channels,
-        model_size=settings.model_size,
-    )
-    if initial is not None:
-        _refuse_other_weights(initial.spec, spec, settings.initial_weights)
-        return initial
-    torch.manual_seed(settings.seed)  # draws the first weights; every crop is drawn from the seed and its own number
-    model = Understudy(spec)
-    fit_model(model, dataset.training)
-    return model
-
-
-def _refuse_other_weights(has: NetworkSpec, wanted: NetworkSpec, path: Path | None) -> None:
-    differences = [
-        f"{what} {one} where this run has {other}"
-        for what, one, other in (
-            ("input channels", ",".join(has.input_channels), ",".join(wanted.input_channels)),
-            ("target channels", ",".join(has.target_channels), ",".join(wanted.target_channels)),
-            ("model size", has.model_size, wanted.model_size),
-        )
-        if one != other
-    ]
-    if differences:
-        raise UnderstudyError(f"{path}: cannot be the initial weights: {'; '.join(differences)}; choose another model")
-
-
-def _refuse_other_channels(model: Understudy, dataset: Dataset, record: Path) -> None:
-    spec = model.spec
-    if (spec.input_channels, spec.target_channels) != (dataset.input_channels, dataset.target_channels):
-        raise UnderstudyError(
-            f"{record}: the frames now have channels {','.join(dataset.input_channels)} -> "
-            f"{','.join(dataset.target_channels)}, the run was begun with {','.join(spec.input_channels)} -> "
-            f"{','.join(spec.target_channels)}; restore the frames or train anew"
-        )
-
-
-def _newest(files: RunFiles) -> Path:
-    steps = files.checkpoint_steps()
-    if not steps:
-        raise UnderstudyError(f"{files.directory}: run {files.name} has no checkpoint to resume from; train it again")
-    return files.model(steps[-1])
-
-
-def _prepare(
-    files: RunFiles,
-    settings: Settings,
-    dataset: Dataset,
-    colour: ColourRules,
-    machine: Machine,
-    model: Understudy,
-    progress: Progress,
-) -> Run:
-    """Everything that the steps need, chosen and said. `model` is still on the CPU."""
-    interest = tuple(interest_of(model, pair) for pair in dataset.training)
-    crops = CropPlan(dataset.training, interest, crop_size=settings.crop_size, seed=settings.seed)
-    batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width)
-    steps = total_steps(settings, len(dataset.training), batch_size)
-    progress.say(f"Channels: {','.join(dataset.input_channels)} -> {','.join(dataset.target_channels)}")
-    progress.say(f"Pairs: {len(dataset.training)} to train on, {len(dataset.validation)} to validate")
-    progress.say(f"Device: {machine}")
-    progress.say(f"Batch Size: {batch_size}{' (Auto)' if is_auto else ''}")
-    progress.say(f"Crop Size: {crops.width}x{crops.height}")
-    if settings.tensorboard:
-        require_tensorboard()
-    progress.say(f"Total Steps: {steps}" + (f" or {settings.minutes:g} minutes" if settings.minutes else ""))
-    return Run(
-        files=files,
-        settings=settings,
-        dataset=dataset,
-        colour=colour,
-        machine=machine,
-        schedule=Schedule(
-            total_steps=steps,
-            peak_learning_rate=settings.learning_rate,
-            # the coarsest stage must leave neighbours to compare
-            multi_resolution=settings.multi_resolution
-            and min(crops.width, crops.height) >= FEWEST_PIXELS * STAGES[0][1],
-            seconds=settings.minutes * 60,
-        ),
-        batch_size=batch_size,
-        crops=crops,
-        previews=tuple(preview_of(model, pair, settings.crop_size) for pair in dataset.validation),
-    )
 
 
 def _new_record(run: Run, order: Order, manner: Manner) -> RunRecord:

@@ -144,5 +144,4 @@ def test_places_without_a_run(command: Command, trained: SmallShot, tmp_path: Pa
     assert "no such model file" in command.refused("info", trained.data / "first.3.safetensors")
     for checkpoint in trained.data.glob("first.*.ost"):
         checkpoint.unlink()
-    assert "no checkpoint to resume from; train it again" in command.refused("resume", trained.data)
     assert "has written no checkpoint yet" in command.refused("info", trained.data)

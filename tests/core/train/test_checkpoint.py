@@ -17,8 +17,9 @@ from tests.core.train.shots import make_shot
 
 from understudy.cli.main import main
 from understudy.errors import EXIT_DONE, EXIT_STOPPED, UnderstudyError
+from understudy.files import remove_partials
 from understudy.runs import RunFiles
-from understudy.train.checkpoint import load_newest_checkpoint, prune_checkpoints, save_checkpoint
+from understudy.train.checkpoint import load_checkpoint, prune_checkpoints, save_checkpoint
 from understudy.train.model_file import ModelCard, load_model, load_tensors
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.state import TrainingState, new_state
@@ -81,11 +82,13 @@ def test_killed_at_200_random_moments_the_newest_checkpoint_is_whole(tmp_path: P
             folder = tmp_path / str(number)
             folder.mkdir()
             pool.apply(kill_while_saving, (folder, moments.uniform(0.0, 0.12)))
-            if RunFiles(folder, "r").checkpoint_steps():
-                load_newest_checkpoint(RunFiles(folder, "r"), restored)
+            steps = RunFiles(folder, "r").checkpoint_steps()
+            if steps:
+                load_checkpoint(RunFiles(folder, "r"), steps[-1], restored)
                 assert_all_of_one_step(restored)
                 newest = max(newest, restored.step)
-                assert not list(folder.glob(".*")), "leftovers are removed by loading"
+            remove_partials(folder, "r")
+            assert not list(folder.glob(".*")), "what a kill leaves half-written is told apart and removed"
             assert_every_model_has_its_state(folder)
     assert newest >= 2, "the victims lived long enough to overwrite and prune"
 
@@ -142,6 +145,17 @@ def test_a_stopped_and_resumed_run_equals_an_unbroken_one_bit_for_bit(tmp_path: 
     assert_equal_runs(whole.data, stopped.data, 12)
 
 
+def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path: Path) -> None:
+    whole, killed = (make_shot(tmp_path / name) for name in ("whole", "killed"))
+    for shot in (whole, killed):
+        assert main(shot.train_words("--run-name", "r", steps=4)) == EXIT_DONE
+    for pattern in ("r.4.*", "r.graph.*"):
+        for path in killed.data.glob(pattern):
+            path.unlink()
+    assert main(["resume", str(killed.data)]) == EXIT_DONE
+    assert_equal_runs(whole.data, killed.data, 4)
+
+
 def assert_equal_runs(one: Path, other: Path, step: int) -> None:
     for suffix in (".safetensors", ".ost"):
         tensors, same = (load_tensors(folder / f"r.{step}{suffix}")[0] for folder in (one, other))
@@ -171,7 +185,7 @@ def test_a_stop_file_ends_the_run_with_a_checkpoint_and_its_own_code(tmp_path: P
 def small_state_of(data: Path) -> TrainingState:
     files = RunFiles(data, "r")
     state = new_state(load_model(files.model(files.checkpoint_steps()[-1])).model, torch.device("cpu"))
-    load_newest_checkpoint(files, state)
+    load_checkpoint(files, files.checkpoint_steps()[-1], state)
     return state
 
 
@@ -202,7 +216,7 @@ def test_damage_is_told_by_name(tmp_path: Path, suffix: str, damage: str) -> Non
         }[damage]
     )
     with pytest.raises(UnderstudyError, match=rf"r\.5\{suffix}.*checkpoint"):
-        load_newest_checkpoint(files, small_state())
+        load_checkpoint(files, 5, small_state())
 
 
 def test_a_model_file_is_readable_by_others(tmp_path: Path) -> None:

@@ -1,0 +1,123 @@
+"""From settings and pairs to a run that can take its first step: frames decoded, model made, everything chosen said."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import torch
+
+from understudy.dataset import FEWEST_PIXELS, Dataset, decode
+from understudy.errors import UnderstudyError
+from understudy.frames.colour import ColourRules
+from understudy.pairs import Pair
+from understudy.report.events import require_tensorboard
+from understudy.report.progress import Progress
+from understudy.runs import RunFiles
+from understudy.settings import Settings, total_steps
+from understudy.train.crops import CropPlan
+from understudy.train.device import Machine, choose_batch_size
+from understudy.train.fit import fit_model, interest_of, preview_of
+from understudy.train.model_file import load_model
+from understudy.train.network import NetworkSpec, Understudy
+from understudy.train.run import Run
+from understudy.train.schedule import STAGES, Schedule
+
+
+def decode_frames(pairs: tuple[Pair, ...], settings: Settings, skip_unreadable: bool, progress: Progress) -> Dataset:
+    """Decode all pairs within the memory that the settings give. Raises Problems for those that cannot be used."""
+    return decode(
+        pairs,
+        crop_size=settings.crop_size,
+        memory_bytes=int(settings.memory_gib * 2**30),
+        cache_folder=Path(tempfile.gettempdir()),
+        skip_unreadable=skip_unreadable,
+        warn=lambda line: progress.say(f"warning: {line}"),
+    )
+
+
+def first_model(settings: Settings, dataset: Dataset) -> Understudy:
+    """The model before its first step: the initial weights, or drawn from the seed and fitted to the pairs.
+
+    Raises UnderstudyError when the initial weights are damaged or of another network.
+    """
+    spec = NetworkSpec(
+        input_channels=dataset.input_channels,
+        target_channels=dataset.target_channels,
+        model_size=settings.model_size,
+    )
+    if settings.initial_weights:
+        initial = load_model(settings.initial_weights).model
+        _refuse_other_weights(initial.spec, spec, settings.initial_weights)
+        return initial
+    torch.manual_seed(settings.seed)  # draws the first weights; every crop is drawn from the seed and its own number
+    model = Understudy(spec)
+    fit_model(model, dataset.training)
+    return model
+
+
+def refuse_other_channels(model: Understudy, dataset: Dataset, record: Path) -> None:
+    """Raise UnderstudyError when the frames have changed channels since the run was begun."""
+    spec = model.spec
+    if (spec.input_channels, spec.target_channels) != (dataset.input_channels, dataset.target_channels):
+        raise UnderstudyError(
+            f"{record}: the frames now have channels {','.join(dataset.input_channels)} -> "
+            f"{','.join(dataset.target_channels)}, the run was begun with {','.join(spec.input_channels)} -> "
+            f"{','.join(spec.target_channels)}; restore the frames or train anew"
+        )
+
+
+def prepare_run(
+    files: RunFiles,
+    settings: Settings,
+    dataset: Dataset,
+    colour: ColourRules,
+    machine: Machine,
+    model: Understudy,
+    progress: Progress,
+) -> Run:
+    """Everything that the steps need, chosen and said. `model` is still on the CPU."""
+    if settings.tensorboard:
+        require_tensorboard()
+    interest = tuple(interest_of(model, pair) for pair in dataset.training)
+    crops = CropPlan(dataset.training, interest, crop_size=settings.crop_size, seed=settings.seed)
+    batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width)
+    steps = total_steps(settings, len(dataset.training), batch_size)
+    progress.say(f"Channels: {','.join(dataset.input_channels)} -> {','.join(dataset.target_channels)}")
+    progress.say(f"Pairs: {len(dataset.training)} to train on, {len(dataset.validation)} to validate")
+    progress.say(f"Device: {machine}")
+    progress.say(f"Batch Size: {batch_size}{' (Auto)' if is_auto else ''}")
+    progress.say(f"Crop Size: {crops.width}x{crops.height}")
+    progress.say(f"Total Steps: {steps}" + (f" or {settings.minutes:g} minutes" if settings.minutes else ""))
+    return Run(
+        files=files,
+        settings=settings,
+        dataset=dataset,
+        colour=colour,
+        machine=machine,
+        schedule=Schedule(
+            total_steps=steps,
+            peak_learning_rate=settings.learning_rate,
+            # the coarsest stage must leave neighbours to compare
+            multi_resolution=settings.multi_resolution
+            and min(crops.width, crops.height) >= FEWEST_PIXELS * STAGES[0][1],
+            seconds=settings.minutes * 60,
+        ),
+        batch_size=batch_size,
+        crops=crops,
+        previews=tuple(preview_of(model, pair, settings.crop_size) for pair in dataset.validation),
+    )
+
+
+def _refuse_other_weights(has: NetworkSpec, wanted: NetworkSpec, path: Path) -> None:
+    differences = [
+        f"{what} {one} where this run has {other}"
+        for what, one, other in (
+            ("input channels", ",".join(has.input_channels), ",".join(wanted.input_channels)),
+            ("target channels", ",".join(has.target_channels), ",".join(wanted.target_channels)),
+            ("model size", has.model_size, wanted.model_size),
+        )
+        if one != other
+    ]
+    if differences:
+        raise UnderstudyError(f"{path}: cannot be the initial weights: {'; '.join(differences)}; choose another model")
