@@ -8,12 +8,14 @@ from collections.abc import Generator
 import pytest
 
 NO_SKIPS = "UNDERSTUDY_NO_SKIPS"
+MAY_SKIP = ("hardware", "footage")
+"""Markers of tests that need what no set-up can install."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if item.get_closest_marker("hardware") is None and not hasattr(report, "wasxfail"):
+    if not any(map(item.get_closest_marker, MAY_SKIP)) and not hasattr(report, "wasxfail"):
         _forbid_skip(report)
     return report
 

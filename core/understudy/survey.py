@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from understudy.dataset import PairFacts, decode_pair, find_problems, on_all_cores, remarks
 from understudy.frames.window import Window
-from understudy.pairs import Pair
+from understudy.pairs import FrameSource, Pair
 
 _HEADINGS = ("frame", "use", "side", "channels", "format", "data window", "values", "not finite", "from")
 
@@ -40,24 +40,24 @@ def survey(pairs: Sequence[Pair], *, crop_size: int) -> Survey:
 
 def _rows_of(pair: Pair, facts: PairFacts) -> list[tuple[str, ...]]:
     sides = (
-        (facts.input_channels, facts.display_window, facts.input_window, facts.input_range, facts.input_label),
-        (
-            facts.target_channels,
-            facts.target_display_window,
-            facts.target_window,
-            facts.target_range,
-            facts.target_label,
-        ),
+        (facts.input_channels, facts.display_window, facts.input_window, facts.input_range, pair.input),
+        (facts.target_channels, facts.target_display_window, facts.target_window, facts.target_range, pair.target),
     )
     plate, paint = (
-        (",".join(channels), _size(display), str(window), f"{low:.4g} .. {high:.4g}", label)
-        for channels, display, window, (low, high), label in sides
+        (",".join(channels), _size(display), str(window), f"{low:.4g} .. {high:.4g}", _origin(source))
+        for channels, display, window, (low, high), source in sides
     )
     nonfinite = str(facts.num_nonfinite) if facts.num_nonfinite else "-"
     return [
         (str(pair.frame), pair.use, "input", *plate[:4], nonfinite, plate[4]),
         ("", "", "target", *paint[:4], "", paint[4]),
     ]
+
+
+def _origin(source: FrameSource) -> str:
+    """The node and frame, and the file behind it where the label does not name it."""
+    name = source.media.path.name
+    return source.label if name in source.label else f"{source.label} ({name})"
 
 
 def _size(window: Window) -> str:

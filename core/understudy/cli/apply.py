@@ -25,9 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     frames = options.frame_list(arguments.frames)
-    settings = options.build_settings(
-        options.implied_settings(arguments), options.given_settings(arguments), {"precision": "float32"}
-    )
+    settings = options.settings_of(arguments, {"precision": "float32"})
     colour = options.colour_rules(arguments)
     from understudy.train.apply import ApplyOrder, apply_model  # torch: only now
 

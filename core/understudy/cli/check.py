@@ -17,9 +17,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     chosen = build_source(arguments)
-    settings = options.build_settings(
-        options.implied_settings(arguments), chosen.settings, options.given_settings(arguments)
-    )
+    settings = options.settings_of(arguments, chosen.settings)
     from understudy.survey import survey
 
     found = survey(chosen.source.pairs(), crop_size=settings.crop_size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,9 +58,9 @@ def implied_settings(arguments: argparse.Namespace) -> dict[str, object]:
     return {"device": "gpu"} if "gpu" in vars(arguments) else {}
 
 
-def build_settings(*layers: dict[str, object]) -> Settings:
-    """Defaults, then each layer over the one before. Raises Problems for values out of range."""
-    merged = {name: value for layer in layers for name, value in layer.items()}
+def settings_of(arguments: argparse.Namespace, knobs: Mapping[str, object] | None = None) -> Settings:
+    """Defaults, then what flags imply, then a node's knobs, then the flags. Raises Problems for values out of range."""
+    merged = {**implied_settings(arguments), **(knobs or {}), **given_settings(arguments)}
     settings = dataclasses.replace(Settings(), **merged)  # type: ignore[arg-type]
     settings_room.check(settings)
     return settings

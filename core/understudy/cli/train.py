@@ -19,9 +19,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     chosen = build_source(arguments)
-    settings = options.build_settings(
-        options.implied_settings(arguments), chosen.settings, options.given_settings(arguments)
-    )
+    settings = options.settings_of(arguments, chosen.settings)
     from understudy.train.session import Manner, Order, train_new  # torch: only now
 
     order = Order(settings=settings, source=chosen.source, colour=chosen.colour, skip_unreadable=arguments.cont)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+import time
 from dataclasses import dataclass
 
 import torch
@@ -23,6 +25,8 @@ from understudy.train.model_file import ModelCard
 from understudy.train.run import Run
 from understudy.train.schedule import StepPlan
 from understudy.train.state import TrainingState
+
+_LOG = logging.getLogger("understudy")
 
 STEPS_PER_LINE = 10
 """Losses are averaged over this many steps, printed and recorded; reading them waits for the device."""
@@ -73,7 +77,11 @@ class Recorder:
         if self._losses and self._plan:
             self._tell(self._plan)
         psnr = self._validate() if self._run.validation else None
+        begin = time.monotonic()
         save_checkpoint(files, state, self._card(psnr))
+        _LOG.info(
+            "checkpoint written in %.2f s after %.0f s of training", time.monotonic() - begin, state.elapsed_seconds
+        )
         self._voices.progress.saved("Model", files.model(state.step))
         self._voices.progress.saved("Optimiser", files.state(state.step))
         prune_checkpoints(files, self._run.settings.max_checkpoints, state.best_step)
@@ -85,6 +93,7 @@ class Recorder:
         self._losses.clear()
         self._refuse_lost_numbers()
         self._voices.progress.step(step, self._loss, self._share_done())
+        _LOG.debug("learning rate %.3g, resolution 1/%d", plan.learning_rate, plan.reduction)
         facts = {"loss": self._loss, "learning_rate": plan.learning_rate, "scale": 1 / plan.reduction}
         self._voices.metrics.step(step, seconds=self._state.elapsed_seconds, **facts)
         if self._voices.events:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -35,7 +36,10 @@ from understudy.train.model_file import load_model
 from understudy.train.prepare import decode_frames, first_model, prepare_run, refuse_other_channels
 from understudy.train.recorder import Recorder, Voices
 from understudy.train.run import Run
+from understudy.train.schedule import STAGES
 from understudy.train.state import TrainingState, new_state
+
+_LOG = logging.getLogger("understudy")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +200,14 @@ def _sit(run: Run, state: TrainingState, record: RunRecord, manner: Manner, prog
     return EXIT_DONE
 
 
+def _in_figures(run: Run, state: TrainingState) -> str:
+    weights = sum(parameter.numel() for parameter in state.model.parameters())
+    mebibytes = sum(pair.input.nbytes + pair.target.nbytes for pair in run.dataset.pairs) / 2**20
+    ends = ", ".join(f"1/{reduction} to {100 * end:.0f} %" for end, reduction in STAGES)
+    stages = f"resolution {ends}" if run.schedule.multi_resolution else "full resolution throughout"
+    return f"{weights:,} weights; {mebibytes:.1f} MiB of decoded frames; {stages}"
+
+
 def _is_out_of_memory(error: BaseException) -> bool:
     """PyTorch tells of the CPU's memory in words only."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
@@ -209,6 +221,7 @@ def _train_with_voices(
     files, settings = run.files, run.settings
     events = open_things.enter_context(EventWriter(files.events)) if settings.tensorboard else None
     metrics = open_things.enter_context(MetricsLog(files.metrics))
+    _LOG.info("%s", _in_figures(run, state))
     if state.step:
         metrics.event("resumed", step=state.step)
     with Reporter(files=files, settings=settings, colour=run.colour, progress=progress, events=events) as reporter:
