@@ -18,4 +18,5 @@ Test = TypeVar("Test", bound=Callable[..., None])
 
 def needs_footage(test: Test) -> Test:
     """Skip where there is none; no set-up can install it, so that such a skip is allowed in CI too."""
-    return pytest.mark.footage(_absent(test))
+    marked: Test = pytest.mark.footage(_absent(test))
+    return marked
