@@ -11,13 +11,13 @@ uuid = "understudy.b3b5f1a0"
 requires = [
     "python-3.10+<3.14",
     "numpy-1.26+",
-    "OpenImageIO-3.0+",
+    "OpenImageIO-3.2+",
     "OpenTimelineIO-0.17+",
     "Fileseq-2.2+",
     "matplotlib-3.8+",
     "safetensors-0.4.3+",
     "tqdm-4.66+",
-    "~torch-2.4+",
+    "~torch-2.10+",
 ]
 
 tools = ["understudy"]
@@ -44,6 +44,6 @@ tests = {
     },
     "train": {
         "command": [*__pytest, "{root}/tests/core/train"],
-        "requires": [*__pytest_requires, "torch-2.4+"],
+        "requires": [*__pytest_requires, "torch-2.10+"],
     },
 }
