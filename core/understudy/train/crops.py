@@ -31,15 +31,25 @@ class CropPlan:
     """Draws crops of one size from pairs of any sizes. Every pair comes up once in each pass over the set."""
 
     def __init__(
-        self, pairs: tuple[DecodedPair, ...], interest: tuple[NDArray[np.float32], ...], *, crop_size: int, seed: int
+        self,
+        pairs: tuple[DecodedPair, ...],
+        interest: tuple[NDArray[np.float32], ...],
+        *,
+        crop_size: int,
+        seed: int,
+        may_mirror: bool = True,
     ) -> None:
-        """`interest`: for each pair its blocks' share of what is to be learnt, rows x columns of BLOCK pixels."""
+        """`interest`: for each pair its blocks' share of what is to be learnt, rows x columns of BLOCK pixels.
+
+        `may_mirror`: half of the crops are mirrored; False where channels hold directions.
+        """
         self.height = min(crop_size, *(pair.window.height for pair in pairs))
         self.width = min(crop_size, *(pair.window.width for pair in pairs))
         self._sizes = [(pair.window.height, pair.window.width) for pair in pairs]
         self._cumulative = [np.cumsum(blocks.ravel(), dtype=np.float64) for blocks in interest]
         self._columns = [blocks.shape[1] for blocks in interest]
         self._seed = seed
+        self._may_mirror = may_mirror
 
     def draw(self, sample: int) -> Crop:
         """The crop of sample number `sample`, counted from 0 over the whole run and all ranks."""
@@ -47,7 +57,7 @@ class CropPlan:
         pair = int(self._random(turn, 0).permutation(len(self._sizes))[place_in_turn])
         random = self._random(sample, 1)
         y, x = self._focused(pair, random) if random.random() < FOCUSED_SHARE else self._anywhere(pair, random)
-        return Crop(pair, y, x, bool(random.random() < 0.5))
+        return Crop(pair, y, x, self._may_mirror and bool(random.random() < 0.5))
 
     def _random(self, number: int, stream: int) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(key=[self._seed, 2 * number + stream]))

@@ -10,6 +10,7 @@ import torch
 from understudy.dataset import FEWEST_PIXELS, Dataset, decode
 from understudy.errors import UnderstudyError
 from understudy.frames.colour import ColourRules
+from understudy.frames.kinds import may_hold_directions
 from understudy.pairs import Pair
 from understudy.report.events import require_tensorboard
 from understudy.report.progress import Progress
@@ -80,7 +81,14 @@ def prepare_run(
     if settings.tensorboard:
         require_tensorboard()
     interest = tuple(interest_of(model, pair) for pair in dataset.training)
-    crops = CropPlan(dataset.training, interest, crop_size=settings.crop_size, seed=settings.seed)
+    channels = (*dataset.input_channels, *dataset.target_channels)
+    crops = CropPlan(
+        dataset.training,
+        interest,
+        crop_size=settings.crop_size,
+        seed=settings.seed,
+        may_mirror=not any(map(may_hold_directions, channels)),
+    )
     batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width)
     steps = total_steps(settings, len(dataset.training), batch_size)
     progress.say(f"Channels: {','.join(dataset.input_channels)} -> {','.join(dataset.target_channels)}")

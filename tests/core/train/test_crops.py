@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.train.decoded import decoded
 
+from understudy.frames.kinds import may_hold_directions
 from understudy.train.batches import Prefetch, gather
 from understudy.train.crops import BLOCK, CropPlan, most_interesting
 
@@ -70,6 +71,15 @@ def test_a_crop_holds_the_pixels_of_its_place_and_mirror() -> None:
         expected = expected[:, ::-1] if crop.mirrored else expected
         np.testing.assert_array_equal(batch.input[n].permute(1, 2, 0).numpy(), expected)
     assert batch.valid is None
+
+
+def test_channels_with_directions_are_never_mirrored() -> None:
+    names = ("R", "diffuse.G", "A", "mask.mask", "Z", "depth.Z", "forward.u", "N.X", "N.Y", "N.Z")
+    held = [name for name in names if may_hold_directions(name)]
+    assert held == ["forward.u", "N.X", "N.Y", "N.Z"]
+    pair = decoded(np.zeros((40, 40, 3)), np.zeros((40, 40, 1)))
+    plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3, may_mirror=False)
+    assert not any(plan.draw(n).mirrored for n in range(50))
 
 
 def test_prefetched_batches_are_those_of_their_steps_and_the_thread_ends() -> None:
