@@ -78,9 +78,8 @@ def main() -> None:
     whole = watch.last_end - watch.first_begin
     steps = len(watch.inside)
     print(f"\n{watch.device}; {arguments.model_size}, batch {arguments.batch_size}, crop {arguments.crop_size}")
-    print(
-        f"forward, backward, optimizer: {100 * sum(watch.inside) / whole:.1f} % of the loop's time over {steps} steps"
-    )
+    share = 100 * sum(watch.inside) / whole
+    print(f"forward, backward, optimizer (with curves, clipping, averaging): {share:.1f} % of the loop, {steps} steps")
     print(
         f"step in the loop: median {1e3 * np.median(watch.inside):.1f} ms, loop per step {1e3 * whole / steps:.1f} ms"
     )

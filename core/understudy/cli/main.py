@@ -76,7 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
 def _as_command(words: Sequence[str]) -> list[str]:
     """Nuke's own form is `train` without the word; `--gpu shot.nk` must not take the script for a number."""
     command = list(words)
-    if command and command[0] not in COMMANDS and any(word == "-X" or word.startswith("-X") for word in command):
+    if command and command[0] not in COMMANDS and any(map(_is_of_nuke, command)):
         command.insert(0, "train")
     for place, word in enumerate(command[:-1]):
         if word == "--gpu" and not command[place + 1].isdecimal():
@@ -84,6 +84,10 @@ def _as_command(words: Sequence[str]) -> list[str]:
     if command and command[-1] == "--gpu":
         command[-1] = "--gpu=0"
     return command
+
+
+def _is_of_nuke(word: str) -> bool:
+    return word.startswith("-X") or word.endswith(".nk")
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def resume(place: Path, changes: Mapping[str, object], manner: Manner) -> int:
     with _speaking(manner) as progress:
         files = find_run(place)
         record = read_record(files.record)
-        recorded, source, colour = _remembered(record, files.record)
+        recorded, source, colour = _remembered(record, files)
         settings = dataclasses.replace(recorded, **changes)  # type: ignore[arg-type]
         check(settings)
         pairs = source.pairs()
@@ -122,6 +122,13 @@ def resume(place: Path, changes: Mapping[str, object], manner: Manner) -> int:
         return _sit(run, state, renewed, manner, progress)
 
 
+def _kept_with(files: RunFiles, record: RunRecord) -> dict[str, str]:
+    """Where the run's own script or timeline lies now: the data directory may have been moved."""
+    kept = {"script": files.script, "timeline": files.timeline}
+    kind = record.source.get("kind")
+    return {kind: str(kept[kind].absolute())} if isinstance(kind, str) and kind in kept else {}
+
+
 @contextmanager
 def _speaking(manner: Manner) -> Iterator[Progress]:
     """A voice that tells the farm of a failure and always closes its bar."""
@@ -144,15 +151,15 @@ def _refuse_existing(files: RunFiles) -> None:
         )
 
 
-def _remembered(record: RunRecord, path: Path) -> tuple[Settings, PairSource, ColourRules]:
+def _remembered(record: RunRecord, files: RunFiles) -> tuple[Settings, PairSource, ColourRules]:
     """What the run was begun with. Raises Problems naming the record when it says what this version cannot follow."""
     problems = ProblemList()
     with problems.collecting():
         settings = from_record({**record.settings, "batch_size": record.batch_size})
-        source = source_from_record(record.source)
+        source = source_from_record({**record.source, **_kept_with(files, record)})
         colour = colour_of_record({"colour": record.colour})
         return settings, source, colour
-    raise Problems(f"{path}: {line}; restore it from a backup, or start a new run" for line in problems.lines)
+    raise Problems(f"{files.record}: {line}; restore it from a backup, or start a new run" for line in problems.lines)
 
 
 def _new_record(run: Run, order: Order, manner: Manner) -> RunRecord:

@@ -15,7 +15,7 @@ from tests.core.train.shots import make_shot, write_picture
 from tests.footage import FOOTAGE, needs_footage
 
 from understudy.cli.main import main
-from understudy.errors import EXIT_DONE
+from understudy.errors import EXIT_DONE, EXIT_USER
 from understudy.frames.image import FloatPixels
 from understudy.frames.read import read_header, read_image
 from understudy.frames.sequence import Sequence
@@ -96,9 +96,15 @@ def test_nuke_form_trains_from_a_comp(tmp_path: Path, capsys: pytest.CaptureFixt
     runs = tmp_path / "runs"
     assert (runs / "r.nk").read_text(encoding="utf-8") == COMP
     (tmp_path / "shot.nk").unlink()  # resuming needs the run's own copy alone
+    runs = runs.rename(tmp_path / "archive")
     assert main(["resume", str(runs), "--steps", "55"]) == EXIT_DONE
     assert "[Step:55/55] Loss:" in capsys.readouterr().out
     assert (runs / "r.55.safetensors").exists()
+
+
+def test_nuke_form_does_without_the_node_where_there_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-F", "1", str(tmp_path / "absent.nk")]) == EXIT_USER
+    assert "absent.nk" in capsys.readouterr().err
 
 
 def test_apply_keeps_windows_and_header_of_the_source(tmp_path: Path) -> None:
