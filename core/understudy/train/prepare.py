@@ -80,15 +80,7 @@ def prepare_run(
     """Everything that the steps need, chosen and said. `model` is still on the CPU."""
     if settings.tensorboard:
         require_tensorboard()
-    interest = tuple(interest_of(model, pair) for pair in dataset.training)
-    channels = (*dataset.input_channels, *dataset.target_channels)
-    crops = CropPlan(
-        dataset.training,
-        interest,
-        crop_size=settings.crop_size,
-        seed=settings.seed,
-        may_mirror=not any(map(may_hold_directions, channels)),
-    )
+    crops = _crop_plan(settings, dataset, model)
     batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width)
     steps = total_steps(settings, len(dataset.training), batch_size)
     progress.say(f"Channels: {','.join(dataset.input_channels)} -> {','.join(dataset.target_channels)}")
@@ -114,6 +106,17 @@ def prepare_run(
         batch_size=batch_size,
         crops=crops,
         previews=tuple(preview_of(model, pair, settings.crop_size) for pair in dataset.validation),
+    )
+
+
+def _crop_plan(settings: Settings, dataset: Dataset, model: Understudy) -> CropPlan:
+    channels = (*dataset.input_channels, *dataset.target_channels)
+    return CropPlan(
+        dataset.training,
+        tuple(interest_of(model, pair) for pair in dataset.training),
+        crop_size=settings.crop_size,
+        seed=settings.seed,
+        may_mirror=not any(map(may_hold_directions, channels)),
     )
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -60,18 +59,18 @@ def test_no_validation_no_panel(tmp_path: Path) -> None:
 def test_the_first_steps_can_be_drawn(tmp_path: Path, num_steps: int, log_scale: bool) -> None:
     drawn = metrics(num_steps, num_validations=num_steps)
     draw_graph(drawn, tmp_path / "a.png", tmp_path / "a.svg", title="run", log_scale=log_scale)
+    assert (count(tmp_path / "a.png", PSNR) > 0) == (num_steps > 0)
 
 
 def test_losses_of_nought_and_nan_can_be_drawn_on_a_log_axis(tmp_path: Path) -> None:
     drawn = metrics(50)
     drawn.losses[10], drawn.losses[20:30], drawn.losses[40:] = 0, np.nan, 0
     draw_graph(drawn, tmp_path / "a.png", tmp_path / "a.svg", title="run", log_scale=True, smoothness=0)
+    assert (tmp_path / "a.png").stat().st_size > 5000
 
 
-def test_a_hundred_thousand_points_are_fast_and_small(tmp_path: Path) -> None:
-    start = time.process_time()
+def test_a_hundred_thousand_points_make_a_small_drawing(tmp_path: Path) -> None:
     draw_graph(metrics(100_000), tmp_path / "a.png", tmp_path / "a.svg", title="run")
-    assert time.process_time() - start < 3
     assert (tmp_path / "a.svg").stat().st_size < 300_000
 
 

@@ -149,3 +149,4 @@ def test_a_stream_closed_in_this_process_is_left_alone() -> None:
     progress.begin(10, 1)
     progress.step(1, 0.5)
     progress.end()
+    assert stream.closed, "and nothing was raised"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import io
 import shutil
-import time
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -79,14 +79,26 @@ def test_flush_waits(files: RunFiles) -> None:
     drawing.close()
 
 
+class HeldStream(io.StringIO):
+    """A terminal that takes nothing until it is let go: the drawing thread stands still at its first announcement."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let_go = threading.Event()
+
+    def write(self, text: str) -> int:
+        self.let_go.wait()
+        return super().write(text)
+
+
 def test_giving_does_not_wait_for_drawing(files: RunFiles) -> None:
-    with reporter(files) as drawing:
-        start = time.perf_counter()
-        drawing.contact_sheet(sheet(1))
-        given = time.perf_counter() - start
+    stream = HeldStream()
+    with reporter(files, stream) as drawing:
+        give_sheets(drawing, MAX_WAITING)  # would never return if it waited for the first
+        assert stream.getvalue() == ""
+        stream.let_go.set()
         drawing.flush()
-        drawn = time.perf_counter() - start
-    assert given < drawn / 2
+    assert stream.getvalue().count("Contactsheet saved") == MAX_WAITING
 
 
 def test_a_deleted_folder_is_raised_in_the_training_thread(files: RunFiles) -> None:

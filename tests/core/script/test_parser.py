@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -115,12 +114,10 @@ def test_a_script_that_is_not_there_is_named(tmp_path: Path) -> None:
         read_script(tmp_path / "gone.nk")
 
 
-def test_a_script_of_28000_lines_is_parsed_quickly() -> None:
+def test_a_script_of_28000_lines_is_parsed() -> None:
     text = "".join(
         f'push $N1\nGrade {{\n white {{1 {{curve x1 {i}}} 3 4}}\n label "\\[value x] {i}"\n name G{i}\n xpos 1\n}}\n'
         for i in range(4000)
     )
-    started = time.perf_counter()
     script = parse_script("Read { name R }\nset N1 [stack 0]\n" + text, Path("big.nk"))
-    print(f"{text.count(chr(10))} lines parsed in {time.perf_counter() - started:.2f} s")  # noqa: T201
     assert len(script.nodes) == 4001
