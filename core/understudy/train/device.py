@@ -17,7 +17,7 @@ CPU_STEP_PIXELS = 2 * 256 * 256
 """Pixels a step that keep two cores busy and a step well under a second."""
 LARGEST_AUTO_BATCH = 16
 _BYTES_PER_PIXEL_AND_WIDTH = 64
-"""Of a training step's memory per full-resolution pixel and channel there, all levels together; measured on CUDA."""
+"""Of a training step's memory per full-resolution pixel and channel there, all levels together: an estimate."""
 
 
 @dataclass(frozen=True, kw_only=True)
