@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
@@ -177,10 +177,3 @@ def total_steps(settings: Settings, num_pairs: int, batch_size: int) -> int:
 def as_flag(name: str) -> str:
     """crop_size -> --crop-size"""
     return "--" + name.replace("_", "-")
-
-
-def changed(settings: Settings, names: Sequence[str]) -> list[str]:
-    """`--name=value` for the named fields that differ from the default."""
-    default = Settings()
-    differing = [name for name in names if getattr(settings, name) != getattr(default, name)]
-    return [f"{as_flag(name)}={getattr(settings, name)}" for name in differing]

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         if code != EXIT_DONE:
             return code
     kept = find_run(files.data_directory)
-    unpainted = [frame for frame in shot.frames if frame not in shot.painted_frames]
+    unpainted = shot.unpainted_frames
     before = psnr_over(unpainted, files.plate, files.truth)
     after = psnr_over(unpainted, files.result, files.truth)
     rows = {

@@ -81,10 +81,6 @@ class Script:
             if node.parent == group.index:
                 yield node
 
-    def of_class(self, class_name: str) -> tuple[Node, ...]:
-        """All nodes of that class, in file order."""
-        return tuple(node for node in self.nodes if node.class_name == class_name)
-
 
 def read_script(path: Path, *, original: Path | None = None) -> Script:
     """Parse the `.nk` file at `path`, which lived at `original` if this is a copy.

@@ -108,7 +108,7 @@ def test_paths_follow_the_folder(tmp_path: Path) -> None:
     before.rename(after)
     script = read_script(after / "shot.nk")
     (read_plate,) = (node for node in script.nodes if node.name == "Read1")
-    (copycat,) = script.of_class("CopyCat")
+    (copycat,) = (node for node in script.nodes if node.class_name == "CopyCat")
     rules = PathRules(script=script)
     assert rules.path_of(read_plate, "file") == f"{after.as_posix()}/plate/plate.####.exr"
     assert rules.path_of(copycat, "dataDirectory") == (DemoFiles(folder=after).data_directory).as_posix()
