@@ -15,7 +15,9 @@ requires = [
     "OpenTimelineIO-0.17+",
     "Fileseq-2.2+",
     "matplotlib-3.8+",
+    "psutil-5.9+",
     "safetensors-0.4.3+",
+    "tomli-2+",
     "tqdm-4.66+",
     "~torch-2.10+",
 ]

@@ -12,10 +12,20 @@ EXIT_USER = 2
 """The message says which file, frame, node or knob is wrong and what to do."""
 EXIT_STOPPED = 3
 """Stopped on request (signal or stop file) after writing a checkpoint: `understudy resume` goes on."""
+EXIT_RANKS = 4
+"""Ranks of the run were missing for longer than allowed, or rank 0 ended: every other rank ends with this."""
 
 
 class UnderstudyError(Exception):
     """A fault outside the program: says which file, frame, node or knob is wrong and what to do."""
+
+    exit_code = EXIT_USER
+
+
+class RanksMissing(UnderstudyError):
+    """The other ranks did not come, or did not come back, in time."""
+
+    exit_code = EXIT_RANKS
 
 
 class Problems(UnderstudyError):

@@ -40,6 +40,16 @@ def write_bytes(path: Path, content: bytes) -> None:
     write_atomically(path, lambda aside: _put(aside, content))
 
 
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner may read, atomically."""
+
+    def put(aside: Path) -> None:
+        aside.touch(mode=0o600)
+        _put(aside, content)
+
+    write_atomically(path, put)
+
+
 def partial_path(path: Path) -> Path:
     """The name under which this process writes `path` aside; keeps the extension, which image writers need."""
     return path.with_name(f".{path.stem}.{os.getpid()}{PARTIAL_SUFFIX}{path.suffix}")

@@ -12,9 +12,15 @@ from understudy.errors import Problems, UnderstudyError
 
 ModelSize = Literal["small", "medium", "large"]
 DeviceChoice = Literal["auto", "gpu", "cpu", "cuda", "mps"]
-Precision = Literal["auto", "float32", "bfloat16"]
+Precision = Literal["auto", "float32", "bfloat16", "float64"]
+SyncMode = Literal["auto", "gradients", "accumulate", "average", "overlap", "outer"]
+Compression = Literal["auto", "none", "fp16", "bf16", "powersgd"]
+Eviction = Literal["stop", "leave"]
 
 Value = TypeVar("Value")
+
+OF_ONE_RANK = frozenset({"data_directory", "initial_weights", "device", "gpu", "threads", "memory_gib", "tensorboard"})
+"""Settings in which the ranks of one run may differ: paths and machines do."""
 
 LONGEST_RUN_NAME = 150
 """Bytes: what a run appends to its name must fit into the 255 of a file name."""
@@ -85,11 +91,40 @@ class Settings:
     )
     gpu: int = setting(0, "number of the CUDA device", low=0)
     precision: Precision = setting(
-        "auto", "arithmetic of the convolutions; auto: bfloat16 where the device gains from it"
+        "auto",
+        "arithmetic of the convolutions; auto: bfloat16 where the device gains from it; float64: all of it, to compare",
     )
     threads: int = setting(0, "CPU threads; 0: all cores given to the process", low=0, high=1024)
     memory_gib: float = setting(
         8.0, "frames held in memory; beyond that they go to a memory-mapped file", unit="GiB", low=0.0, high=1e6
+    )
+    sync_interval: int = setting(
+        0,
+        "steps between exchanges of the ranks; when not given, chosen for the link",
+        knob="COPYCAT_SYNC_INTERVAL",
+        unit="steps",
+        low=0,
+        high=100000,
+    )
+    sync_mode: SyncMode = setting(
+        "auto",
+        "what the ranks exchange: gradients of every step, or summed over the interval (accumulate); or the weights, "
+        "averaged (average), while training goes on (overlap), or as an outer optimizer's step (outer)",
+    )
+    compress: Compression = setting("auto", "how that travels; powersgd for gradients only")
+    scale_batch: bool = setting(False, "the batch is that of one rank: the whole grows with the world")
+    min_ranks: int = setting(0, "fewest ranks to begin and to go on with; 0: all to begin, one to go on", low=0)
+    join_minutes: float = setting(
+        30.0, "how long to wait for ranks that are missing at the beginning", unit="minutes", low=0.01, high=1e6
+    )
+    hold_minutes: float = setting(
+        30.0, "how long to wait for rank 0, or for enough ranks, once training", unit="minutes", low=0.01, high=1e6
+    )
+    silence_seconds: float = setting(
+        5.0, "a rank not heard of for so long is left behind until it is back", unit="seconds", low=0.5, high=3600.0
+    )
+    eviction: Eviction = setting(
+        "stop", "what SIGTERM to one rank means: all stop, or that rank leaves and the others go on"
     )
 
 
@@ -107,6 +142,9 @@ def field_choices(name: str) -> tuple[str, ...]:
         "model_size": get_args(ModelSize),
         "device": get_args(DeviceChoice),
         "precision": get_args(Precision),
+        "sync_mode": get_args(SyncMode),
+        "compress": get_args(Compression),
+        "eviction": get_args(Eviction),
     }.get(name, ())
 
 

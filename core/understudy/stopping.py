@@ -29,6 +29,11 @@ class StopRequests:
             self._reason = next((f"stop file {path.name}" for path in self._files if path.exists()), "")
         return self._reason
 
+    @property
+    def is_signal(self) -> bool:
+        """True when it was a signal to this process, not a file for the whole run."""
+        return self._reason.startswith("SIG")
+
     def consume(self) -> None:
         """Remove the stop files, so that they do not end the next session of the run too."""
         for path in self._files:
