@@ -32,7 +32,7 @@ test: $(READY)
 	$(BIN)/pytest $(PYTEST_FLAGS)
 
 bench: $(READY)
-	@for script in $(sort $(wildcard benchmarks/*.py)); do $(BIN)/python "$$script" || exit 1; done
+	$(BIN)/python benchmarks/step_loop.py
 
 lock: $(READY)
 	$(PIP) install --quiet uv

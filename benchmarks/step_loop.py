@@ -31,7 +31,9 @@ from understudy.train.batches import Batch
 from understudy.train.device import Machine
 from understudy.train.network import NetworkSpec, Understudy, in_channels_last
 from understudy.train.schedule import StepPlan
-from understudy.train.session import Manner, Order, train_new
+from understudy.train.session import Order, train_new
+from understudy.train.sharing import Sharing
+from understudy.train.sitting import Manner
 from understudy.train.state import TrainingState
 from understudy.train.step import train_step
 
@@ -49,9 +51,11 @@ class Stopwatch:
     last_end: float = 0.0
     device: str = ""
 
-    def timed_step(self, state: TrainingState, batch: Batch, plan: StepPlan, machine: Machine) -> Tensor:
+    def timed_step(
+        self, state: TrainingState, batch: Batch, plan: StepPlan, machine: Machine, sharing: Sharing
+    ) -> Tensor:
         begin = time.perf_counter()
-        loss = train_step(state, batch, plan, machine)
+        loss = train_step(state, batch, plan, machine, sharing)
         if machine.device.type == "cuda":
             torch.cuda.synchronize()
         self.last_end = time.perf_counter()

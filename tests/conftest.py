@@ -8,7 +8,7 @@ from collections.abc import Generator
 import pytest
 
 NO_SKIPS = "UNDERSTUDY_NO_SKIPS"
-MAY_SKIP = ("hardware", "footage")
+MAY_SKIP = ("hardware", "footage", "namespaces")
 """Markers of tests that need what no set-up can install."""
 
 

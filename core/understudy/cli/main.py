@@ -8,15 +8,17 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from understudy import __version__
-from understudy.cli import apply, check, demo, info, resume, train
+from understudy.cli import apply, check, demo, info, netcheck, resume, stop, train
 from understudy.errors import EXIT_USER, UnderstudyError
 
 COMMANDS = {
     "train": train,
     "resume": resume,
+    "stop": stop,
     "apply": apply,
     "check": check,
     "info": info,
+    "netcheck": netcheck,
     "demo": demo,
 }
 
@@ -39,12 +41,13 @@ def main(words: Sequence[str]) -> int:
     try:
         arguments = build_parser().parse_args(_as_command(words))
         arguments.main = main
+        arguments.words = list(words)
         arguments.command_line = " ".join(["understudy", *words])
         return int(arguments.run(arguments))
     except UnderstudyError as error:
         for line in str(error).splitlines():
             print(f"understudy: {line}", file=sys.stderr)
-        return EXIT_USER
+        return error.exit_code
     except KeyboardInterrupt:
         print("understudy: interrupted", file=sys.stderr)
         return EXIT_USER

@@ -6,6 +6,8 @@ import argparse
 import time
 
 from understudy.cli import options
+from understudy.cli.rank_options import add_ranks
+from understudy.cli.rank_process import given_sync_interval, run_as_rank
 from understudy.cli.source_options import add_source, build_source
 from understudy.errors import EXIT_DONE
 
@@ -13,19 +15,21 @@ from understudy.errors import EXIT_DONE
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_source(parser)
     options.add_settings(parser)
+    add_ranks(parser)
     options.add_colour(parser)
     options.add_voice(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     chosen = build_source(arguments)
-    settings = options.settings_of(arguments, chosen.settings)
-    from understudy.train.session import Manner, Order, train_new  # torch: only now
+    settings = options.settings_of(arguments, {**(chosen.settings or {}), **given_sync_interval(arguments)})
+    from understudy.train.session import Order, train_new  # torch: only now
+    from understudy.train.sitting import Manner
 
     order = Order(settings=settings, source=chosen.source, colour=chosen.colour, skip_unreadable=arguments.cont)
     manner = Manner(progress_style=arguments.progress, verbosity=arguments.verbosity, command=arguments.command_line)
     begin = time.monotonic()
-    code = train_new(order, manner)
+    code = run_as_rank(arguments, lambda place: train_new(order, manner, place))
     if chosen.dummy_frames and code == EXIT_DONE:
         print_as_nuke(chosen.dummy_frames, time.monotonic() - begin)
     return code

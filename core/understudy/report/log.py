@@ -22,11 +22,14 @@ _WARNINGS = logging.getLogger("py.warnings")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankPlace:
+class LogHeading:
     """What the first lines of a log say about the process that writes it."""
 
     rank: int
     """0 to world size - 1."""
+    world_size: int = 1
+    address: str = ""
+    """What the rank's traffic uses; empty: it has none."""
     device: str
     """As people call it: cpu, NVIDIA H200, mps."""
     torch_version: str
@@ -40,7 +43,7 @@ class RunLog:
     A log file that can no longer be written to is given up with one line; training goes on.
     """
 
-    def __init__(self, path: Path, *, place: RankPlace, progress: Progress, verbosity: int = 0) -> None:
+    def __init__(self, path: Path, *, heading: LogHeading, progress: Progress, verbosity: int = 0) -> None:
         """Append to `path`. `verbosity` is -V's level, 0 to 2: the terminal shows warnings, information, everything.
 
         Raises UnderstudyError naming `path` if it cannot be written.
@@ -57,7 +60,7 @@ class RunLog:
             logger.addHandler(self._file)
             logger.addHandler(self._terminal)
         logging.captureWarnings(True)
-        for line in _first_lines(place):
+        for line in _first_lines(heading):
             self._file.handle(_LOG.makeRecord(_LOG.name, logging.INFO, "", 0, line, (), None))
 
     def close(self) -> None:
@@ -106,9 +109,11 @@ class _TerminalHandler(logging.Handler):
         self._progress.show(f"{record.levelname.lower()}: {record.getMessage()}")
 
 
-def _first_lines(place: RankPlace) -> list[str]:
+def _first_lines(heading: LogHeading) -> list[str]:
+    at = f", address {heading.address}" if heading.address else ""
     return [
-        f"host {platform.node()}, rank {place.rank}, device {place.device}, pid {os.getpid()}, {platform.platform()}",
-        ", ".join(f"{name} {version}" for name, version in versions(place.torch_version).items()),
-        f"command: {place.command}",
+        f"host {platform.node()}, rank {heading.rank} of {heading.world_size}{at}, device {heading.device}, "
+        f"pid {os.getpid()}, {platform.platform()}",
+        ", ".join(f"{name} {version}" for name, version in versions(heading.torch_version).items()),
+        f"command: {heading.command}",
     ]

@@ -13,6 +13,27 @@ from torch import Tensor
 
 from understudy.dataset import DecodedPair
 from understudy.train.crops import CropPlan
+from understudy.train.device import Machine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """Which crops of a step are one rank's: a run of them, as many as any other's or one less."""
+
+    index: int = 0
+    """Of the rank among those that train together."""
+    size: int = 1
+    """How many they are."""
+
+    def of(self, samples: range) -> range:
+        """This rank's among the samples of a step; empty when there are fewer than ranks."""
+        each, more = divmod(len(samples), self.size)
+        start = self.index * each + min(self.index, more)
+        return samples[start : start + each + (self.index < more)]
+
+    def weight(self, batch_size: int) -> float:
+        """Its part of a step, 0 to 1."""
+        return len(self.of(range(batch_size))) / batch_size
 
 
 @dataclass(frozen=True)
@@ -28,11 +49,11 @@ class Batch:
     pairs: tuple[int, ...]
     """Index of the training pair behind each crop."""
 
-    def to(self, device: torch.device) -> Batch:
-        """The batch on `device`; from pinned memory the copies run beside the computation."""
+    def to(self, machine: Machine) -> Batch:
+        """The batch on the machine's device; from pinned memory the copies run beside the computation."""
 
         def moved(tensor: Tensor) -> Tensor:
-            return tensor.to(device, non_blocking=True)
+            return tensor.to(machine.device, machine.dtype, non_blocking=True)
 
         return Batch(
             moved(self.input), moved(self.target), None if self.valid is None else moved(self.valid), self.pairs
@@ -72,11 +93,19 @@ class Prefetch:
     """Iterates over the batches of steps first, first+1, ...; the next is being gathered while one is in use."""
 
     def __init__(
-        self, pairs: tuple[DecodedPair, ...], plan: CropPlan, *, batch_size: int, first_step: int, pin: bool
+        self,
+        pairs: tuple[DecodedPair, ...],
+        plan: CropPlan,
+        *,
+        batch_size: int,
+        share: Share,
+        first_step: int,
+        pin: bool,
     ) -> None:
+        """`batch_size`: crops a step over all ranks, of which `share` are gathered here."""
         self._ready: queue.Queue[Batch | BaseException] = queue.Queue(maxsize=2)
         self._closing = threading.Event()
-        arguments = (pairs, plan, batch_size, first_step, pin)
+        arguments = (pairs, plan, batch_size, share, first_step, pin)
         self._thread = threading.Thread(target=self._work, args=arguments, name="prefetch", daemon=True)
         self._thread.start()
 
@@ -97,13 +126,20 @@ class Prefetch:
                 self._thread.join(timeout=0.01)
 
     def _work(
-        self, pairs: tuple[DecodedPair, ...], plan: CropPlan, batch_size: int, first_step: int, pin: bool
+        self,
+        pairs: tuple[DecodedPair, ...],
+        plan: CropPlan,
+        batch_size: int,
+        share: Share,
+        first_step: int,
+        pin: bool,
     ) -> None:
         step = first_step
         while not self._closing.is_set():
             samples = range((step - 1) * batch_size, step * batch_size)
             try:
-                self._ready.put(gather(pairs, plan, samples, pin=pin))
+                own = share.of(samples) or samples[:1]  # a rank without crops of its own computes one, for nothing
+                self._ready.put(gather(pairs, plan, own, pin=pin))
             except BaseException as error:
                 self._ready.put(error)  # raised in the loop's thread, which owns the run
                 return

@@ -19,10 +19,9 @@ from understudy.train.model_file import (
     save_model,
     save_tensors,
 )
-from understudy.train.state import TrainingState
+from understudy.train.state import MOMENTS, TrainingState
 
 STATE_KEY = "understudy_state"
-_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 
 def save_checkpoint(files: RunFiles, state: TrainingState, card: ModelCard) -> None:
@@ -70,7 +69,7 @@ def load_checkpoint(files: RunFiles, step: int, state: TrainingState) -> None:
 def _state_tensors(state: TrainingState) -> dict[str, Tensor]:
     tensors = {f"weights/{name}": tensor for name, tensor in state.model.state_dict().items()}
     for name, parameter in state.model.named_parameters():
-        for moment in _MOMENTS:
+        for moment in MOMENTS:
             if moment in state.optimizer.state[parameter]:
                 tensors[f"{moment}/{name}"] = state.optimizer.state[parameter][moment]
     return plain_tensors(tensors)
@@ -80,7 +79,7 @@ def _restore(state: TrainingState, tensors: dict[str, Tensor]) -> None:
     weights = {name.removeprefix("weights/"): value for name, value in tensors.items() if name.startswith("weights/")}
     state.model.load_state_dict(weights)
     for name, parameter in state.model.named_parameters():
-        for moment in _MOMENTS:
+        for moment in MOMENTS:
             value = tensors[f"{moment}/{name}"]
             # the step count lives on the CPU unless the optimizer is fused on CUDA; moments are laid out as the weights
             state.optimizer.state[parameter][moment] = (

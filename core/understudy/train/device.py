@@ -27,6 +27,8 @@ class Machine:
     device: torch.device
     bfloat16: bool
     """Convolutions run in bfloat16; transfer, guess and loss stay float32."""
+    dtype: torch.dtype = torch.float32
+    """Of weights and pixels."""
 
     def autocast(self) -> AbstractContextManager[object]:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16)
@@ -34,7 +36,8 @@ class Machine:
     def __str__(self) -> str:
         name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else self.device.type.upper()
         threads = f", {torch.get_num_threads()} threads" if self.device.type == "cpu" else ""
-        return f"{name}, {'bfloat16' if self.bfloat16 else 'float32'}{threads}"
+        arithmetic = "bfloat16" if self.bfloat16 else str(self.dtype).removeprefix("torch.")
+        return f"{name}, {arithmetic}{threads}"
 
 
 def choose_machine(settings: Settings, warn: Callable[[str], None]) -> Machine:
@@ -42,23 +45,37 @@ def choose_machine(settings: Settings, warn: Callable[[str], None]) -> Machine:
 
     Raises UnderstudyError when the CUDA number does not exist or the device has no bfloat16.
     """
-    torch.set_num_threads(settings.threads or _cores_given())
+    torch.set_num_threads(settings.threads or cores_given())
     device = _device(settings, warn)
     able = _bfloat16_pays(device)
-    if settings.precision == "bfloat16" and device.type == "mps":
-        raise UnderstudyError("precision: bfloat16 is not available on Apple's GPU; use --precision float32")
-    return Machine(device=device, bfloat16=able if settings.precision == "auto" else settings.precision == "bfloat16")
+    if settings.precision in ("bfloat16", "float64") and device.type == "mps":
+        raise UnderstudyError(
+            f"precision: {settings.precision} is not available on Apple's GPU; use --precision float32"
+        )
+    return Machine(
+        device=device,
+        bfloat16=able if settings.precision == "auto" else settings.precision == "bfloat16",
+        dtype=torch.float64 if settings.precision == "float64" else torch.float32,
+    )
 
 
-def choose_batch_size(settings: Settings, machine: Machine, crop_pixels: int) -> tuple[int, bool]:
-    """(crops a step, whether it was chosen here). The choice depends on the device and is recorded with the run."""
+def choose_batch_size(settings: Settings, machine: Machine, crop_pixels: int, world_size: int) -> tuple[int, bool]:
+    """(Crops a step over all ranks, whether it was chosen here). The choice depends on rank 0's device; it is recorded.
+
+    A batch chosen here has at least one crop for every rank.
+    """
+    growth = world_size if settings.scale_batch else 1
     if settings.batch_size:
-        return settings.batch_size, False
+        return settings.batch_size * growth, False
+    return max(world_size, _fitting_batch(settings, machine, crop_pixels) * growth), True
+
+
+def _fitting_batch(settings: Settings, machine: Machine, crop_pixels: int) -> int:
     if machine.device.type != "cuda":
-        return max(1, min(LARGEST_AUTO_BATCH, CPU_STEP_PIXELS // crop_pixels)), True
+        return max(1, min(LARGEST_AUTO_BATCH, CPU_STEP_PIXELS // crop_pixels))
     free_bytes = torch.cuda.mem_get_info(machine.device)[0]
     crop_bytes = crop_pixels * WIDTHS[settings.model_size][0] * _BYTES_PER_PIXEL_AND_WIDTH
-    return max(1, min(LARGEST_AUTO_BATCH, free_bytes // 2 // crop_bytes)), True
+    return max(1, min(LARGEST_AUTO_BATCH, free_bytes // 2 // crop_bytes))
 
 
 def _device(settings: Settings, warn: Callable[[str], None]) -> torch.device:
@@ -85,7 +102,7 @@ def _bfloat16_pays(device: torch.device) -> bool:
     return False
 
 
-def _cores_given() -> int:
+def cores_given() -> int:
     """Cores that the scheduler lets this process use, which may be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

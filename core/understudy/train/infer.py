@@ -15,9 +15,9 @@ from understudy.train.network import Understudy
 @torch.no_grad()
 def answer_for(model: Understudy, scene: StoredPixels, machine: Machine) -> FloatPixels:
     """Scene-linear H W Cin pixels -> H W Cout float32 on the CPU."""
-    pixels = torch.from_numpy(np.ascontiguousarray(scene, np.float32)).permute(2, 0, 1)[None]  # 1 Cin H W
+    pixels = torch.from_numpy(np.array(scene, np.float32)).permute(2, 0, 1)[None]  # 1 Cin H W
     with machine.autocast():
-        answer: torch.Tensor = model(pixels.to(machine.device))
+        answer: torch.Tensor = model(pixels.to(machine.device, machine.dtype))
     return np.ascontiguousarray(answer[0].permute(1, 2, 0).float().cpu().numpy())
 
 

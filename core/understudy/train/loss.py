@@ -25,7 +25,8 @@ def reduce_valid(valid: Tensor, reduction: int) -> Tensor:
 def image_loss(answer: Tensor, truth: Tensor, valid: Tensor | None) -> Tensor:
     """Mean squared error plus EDGE_WEIGHT times that of the horizontal and vertical differences; a scalar.
 
-    answer, truth: N C H W float32 in transfer space. valid: N 1 H W of 0 and 1, or None when all are.
+    Every crop counts the same, however many of its pixels are valid: the loss of a batch is the mean of its parts'.
+    answer, truth: N C H W in transfer space. valid: N 1 H W of 0 and 1, or None when all are.
     """
     error = answer - truth
     if valid is None:
@@ -46,4 +47,7 @@ def _down(image: Tensor) -> Tensor:
 
 
 def _mean_over(values: Tensor, valid: Tensor) -> Tensor:
-    return (values * valid).sum() / (valid.sum() * values.shape[1]).clamp_min(1)
+    """Each crop's mean over its own valid pixels, and the mean of those."""
+    sums = (values * valid).flatten(1).sum(1)  # N
+    counts = valid.flatten(1).sum(1) * values.shape[1]  # N
+    return (sums / counts.clamp_min(1)).mean()

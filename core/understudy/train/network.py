@@ -58,12 +58,12 @@ class Understudy(nn.Module):
         return self.target_transfer.decode(self.encoded_answer(self.input_transfer.encode(scene)))
 
     def encoded_answer(self, encoded: Tensor) -> Tensor:
-        """The answer in transfer space, where the loss is taken: N Cin H W -> N Cout H W, float32."""
+        """The answer in transfer space, where the loss is taken: N Cin H W -> N Cout H W, of the input's dtype."""
         features = self.unet(encoded)  # N W0 H W
         # the guess and what meets it stay float32: bfloat16 would round bright pixels by 1 % and band smooth ones
         with torch.autocast(encoded.device.type, enabled=False):
             guess = functional.conv2d(encoded, self.guess_matrix[:, :, None, None], self.guess_offset)
-            gate, paint = self.leave(features.float()).chunk(2, dim=1)
+            gate, paint = self.leave(features.to(encoded.dtype)).chunk(2, dim=1)
             return torch.addcmul(guess + paint, guess, gate)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 
-from understudy.dataset import FEWEST_PIXELS, Dataset, decode
+from understudy.dataset import FEWEST_PIXELS, Dataset, decode, decode_once_per_host
 from understudy.errors import UnderstudyError
 from understudy.frames.colour import ColourRules
 from understudy.frames.kinds import may_hold_directions
@@ -25,16 +27,41 @@ from understudy.train.run import Run
 from understudy.train.schedule import STAGES, Schedule
 
 
-def decode_frames(pairs: tuple[Pair, ...], settings: Settings, skip_unreadable: bool, progress: Progress) -> Dataset:
-    """Decode all pairs within the memory that the settings give. Raises Problems for those that cannot be used."""
-    return decode(
+@contextmanager
+def decoded_frames(
+    pairs: tuple[Pair, ...], settings: Settings, skip_unreadable: bool, progress: Progress, shared_as: str | None
+) -> Iterator[Dataset]:
+    """All pairs, decoded within the memory that the settings give, or once for all ranks of a run on this machine.
+
+    `shared_as`: the run's name, by which its ranks find each other's frames; None: there is one process.
+    Raises Problems for pairs that cannot be used.
+    """
+
+    def warn(line: str) -> None:
+        progress.say(f"warning: {line}")
+
+    cache_folder = Path(tempfile.gettempdir())
+    if shared_as is None:
+        memory_bytes = int(settings.memory_gib * 2**30)
+        yield decode(
+            pairs,
+            crop_size=settings.crop_size,
+            memory_bytes=memory_bytes,
+            cache_folder=cache_folder,
+            skip_unreadable=skip_unreadable,
+            warn=warn,
+        )
+        return
+    with decode_once_per_host(
         pairs,
+        key=shared_as,
         crop_size=settings.crop_size,
-        memory_bytes=int(settings.memory_gib * 2**30),
-        cache_folder=Path(tempfile.gettempdir()),
+        cache_folder=cache_folder,
         skip_unreadable=skip_unreadable,
-        warn=lambda line: progress.say(f"warning: {line}"),
-    )
+        warn=warn,
+        tell=progress.say,
+    ) as dataset:
+        yield dataset
 
 
 def first_model(settings: Settings, dataset: Dataset) -> Understudy:
@@ -76,12 +103,13 @@ def prepare_run(
     machine: Machine,
     model: Understudy,
     progress: Progress,
+    world_size: int,
 ) -> Run:
     """Everything that the steps need, chosen and said. `model` is still on the CPU."""
     if settings.tensorboard:
         require_tensorboard()
     crops = _crop_plan(settings, dataset, model)
-    batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width)
+    batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width, world_size)
     steps = total_steps(settings, len(dataset.training), batch_size)
     progress.say(f"Channels: {','.join(dataset.input_channels)} -> {','.join(dataset.target_channels)}")
     progress.say(f"Pairs: {len(dataset.training)} to train on, {len(dataset.validation)} to validate")

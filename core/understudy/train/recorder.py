@@ -6,12 +6,14 @@ import logging
 import math
 import time
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from understudy import __version__
 from understudy.errors import UnderstudyError
+from understudy.ranks.roster import Generation
 from understudy.report.contact_sheet import Sheet, SheetRow
 from understudy.report.events import EventWriter
 from understudy.report.metrics import MetricsLog
@@ -46,8 +48,23 @@ class Voices:
     """TensorBoard, when asked for."""
 
 
+class Pen(Protocol):
+    """What the loop tells; it knows what is due."""
+
+    def after_step(self, loss: Tensor, plan: StepPlan) -> None:
+        """`loss` is a scalar, still on the device. Raises UnderstudyError when it is no longer a number."""
+
+    def ranks_changed(self, generation: Generation | None) -> None:
+        """Who trains from here on; None: this process alone."""
+
+    def is_checkpoint_due(self) -> bool: ...
+
+    def checkpoint(self) -> None:
+        """Write what a resumed run needs, and what a person wants to see. Raises UnderstudyError on a full disk."""
+
+
 class Recorder:
-    """Rank 0's pen. The loop calls it after every step; it knows what is due."""
+    """Rank 0's pen."""
 
     def __init__(self, run: Run, state: TrainingState, voices: Voices) -> None:
         self._run = run
@@ -57,9 +74,20 @@ class Recorder:
         """Of the steps not yet told."""
         self._plan: StepPlan | None = None
         self._loss = math.nan
+        self._written_step = max(run.files.checkpoint_steps(), default=0)
+
+    def ranks_changed(self, generation: Generation | None) -> None:
+        if generation:
+            members = " ".join(map(str, generation.members))
+            self._voices.metrics.event(
+                "ranks",
+                step=self._state.step,
+                ranks=members,
+                from_rank=generation.donor,
+                why="; ".join(generation.changes),
+            )
 
     def after_step(self, loss: Tensor, plan: StepPlan) -> None:
-        """`loss` is a scalar, still on the device."""
         step = self._state.step
         self._losses.append(loss)
         self._plan = plan
@@ -72,7 +100,9 @@ class Recorder:
         return self._state.step % self._run.settings.checkpoint_interval == 0
 
     def checkpoint(self) -> None:
-        """Validate, write model and optimizer state, drop old ones, redraw the graph."""
+        """Validate, write model and optimizer state, drop old ones, redraw the graph; not twice for one step."""
+        if self._written_step == self._state.step:
+            return
         state, files = self._state, self._run.files
         if self._losses and self._plan:
             self._tell(self._plan)
@@ -86,12 +116,13 @@ class Recorder:
         self._voices.progress.saved("Optimiser", files.state(state.step))
         prune_checkpoints(files, self._run.settings.max_checkpoints, state.best_step)
         self._voices.reporter.graph()
+        self._written_step = state.step
 
     def _tell(self, plan: StepPlan) -> None:
         step = self._state.step
         self._loss = float(torch.stack(self._losses).mean())
         self._losses.clear()
-        self._refuse_lost_numbers()
+        refuse_lost_numbers(self._run, step, self._loss)
         self._voices.progress.step(step, self._loss, self._share_done())
         _LOG.debug("learning rate %.3g, resolution 1/%d", plan.learning_rate, plan.reduction)
         facts = {"loss": self._loss, "learning_rate": plan.learning_rate, "scale": 1 / plan.reduction}
@@ -102,14 +133,6 @@ class Recorder:
     def _share_done(self) -> float:
         """Of the run, by steps or by the clock, whichever is further."""
         return self._run.schedule.progress(self._state.step + 1, self._state.elapsed_seconds)
-
-    def _refuse_lost_numbers(self) -> None:
-        if not math.isfinite(self._loss):
-            lower = self._run.settings.learning_rate / 4
-            raise UnderstudyError(
-                f"step {self._state.step}: the loss is no longer a number; "
-                f"train again with --learning-rate {lower:g} (earlier checkpoints are whole)"
-            )
 
     def _validate(self) -> float:
         state = self._state
@@ -180,3 +203,40 @@ class Recorder:
             )
             for preview in self._run.previews
         ]
+
+
+class Follower:
+    """The pen of every other rank: its own lines, and no file."""
+
+    def __init__(self, run: Run, state: TrainingState, progress: Progress) -> None:
+        self._run = run
+        self._state = state
+        self._progress = progress
+        self._losses: list[Tensor] = []
+
+    def ranks_changed(self, generation: Generation | None) -> None:
+        """Said already by the company; rank 0 writes it down."""
+
+    def after_step(self, loss: Tensor, plan: StepPlan) -> None:  # noqa: ARG002
+        step = self._state.step
+        self._losses.append(loss)
+        if step == 1 or step % STEPS_PER_LINE == 0:
+            mean = float(torch.stack(self._losses).mean())
+            self._losses.clear()
+            refuse_lost_numbers(self._run, step, mean)
+            self._progress.step(step, mean, self._run.schedule.progress(step + 1, self._state.elapsed_seconds))
+
+    def is_checkpoint_due(self) -> bool:
+        return False
+
+    def checkpoint(self) -> None:
+        """Rank 0's to write."""
+
+
+def refuse_lost_numbers(run: Run, step: int, loss: float) -> None:
+    """Raise UnderstudyError when training has come apart."""
+    if not math.isfinite(loss):
+        raise UnderstudyError(
+            f"step {step}: the loss is no longer a number; train again with --learning-rate "
+            f"{run.settings.learning_rate / 4:g} (earlier checkpoints are whole)"
+        )

@@ -57,3 +57,21 @@ class Schedule:
     def is_over(self, step: int, elapsed_seconds: float) -> bool:
         """True when the step just done was the last."""
         return step >= self.total_steps or (self.seconds > 0 and elapsed_seconds >= self.seconds)
+
+
+@dataclass(kw_only=True)
+class Pace:
+    """What the clock will show at steps to come, by what all ranks last agreed on: the same on every rank."""
+
+    step: int
+    """At which they last agreed."""
+    elapsed_seconds: float
+    """Spent training when that step was done."""
+    seconds_per_step: float = 0.0
+
+    def elapsed_at(self, step: int) -> float:
+        return self.elapsed_seconds + (step - self.step) * self.seconds_per_step
+
+    def agree(self, step: int, elapsed_seconds: float) -> None:
+        self.seconds_per_step = (elapsed_seconds - self.elapsed_seconds) / (step - self.step)
+        self.step, self.elapsed_seconds = step, elapsed_seconds

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from understudy.train.device import Machine
 from understudy.train.network import Understudy, in_channels_last
 
 AVERAGE_SHARE = 0.998
 """Of the old average kept each step once the run is long: about the last 500 steps."""
 BETAS = (0.9, 0.99)
 WEIGHT_DECAY = 0.01
+MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+"""What AdamW keeps of each weight."""
 
 
 @dataclass
@@ -35,18 +39,20 @@ class TrainingState:
     """dB; minus infinity before the first validation."""
 
 
-def new_state(model: Understudy, device: torch.device) -> TrainingState:
-    """A run's beginning, on the device."""
-    placed = in_channels_last(model.to(device))
-    optimizer = torch.optim.AdamW(
-        placed.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=device.type in ("cpu", "cuda")
-    )
+def new_state(model: Understudy, machine: Machine) -> TrainingState:
+    """A run's beginning, on the machine's device and in its arithmetic."""
+    placed = in_channels_last(model.to(machine.device, machine.dtype))
+    fused = machine.device.type in ("cpu", "cuda")
+    optimizer = torch.optim.AdamW(placed.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=fused)
     averaged = copy.deepcopy(placed).requires_grad_(False)
     return TrainingState(placed, averaged, optimizer, 0, 0.0, 0, float("-inf"))
 
 
-def update_average(averaged: nn.Module, model: nn.Module, step: int) -> None:
-    """Move the average towards the weights; early steps move it fast, so that it never lags behind a young run."""
-    share = min(AVERAGE_SHARE, (1 + step) / (10 + step))
+def update_average(averaged: nn.Module, weights: Sequence[Tensor], step: int, num_steps: int = 1) -> None:
+    """Move the average towards the weights as they are after `step`, `num_steps` after the last time.
+
+    Early steps move it fast, so that it never lags behind a young run.
+    """
+    share = min(AVERAGE_SHARE, (1 + step) / (10 + step)) ** num_steps
     targets: list[Tensor] = list(averaged.parameters())
-    torch._foreach_lerp_(targets, [weight.detach() for weight in model.parameters()], 1 - share)
+    torch._foreach_lerp_(targets, [weight.detach() for weight in weights], 1 - share)

@@ -1,4 +1,7 @@
-"""One training step: forward, backward, optimizer. No waiting for the device, no file, no print."""
+"""One training step: forward, backward, optimizer. No waiting for the device, no file, no print.
+
+What is done with the other ranks, if there are any, is `sharing`'s to know.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +12,31 @@ from understudy.train.batches import Batch
 from understudy.train.device import Machine
 from understudy.train.loss import image_loss, reduce_pixels, reduce_valid
 from understudy.train.schedule import StepPlan
-from understudy.train.state import TrainingState, update_average
+from understudy.train.sharing import Sharing
+from understudy.train.state import TrainingState
 
 LARGEST_GRADIENT_NORM = 1.0
 
 
-def train_step(state: TrainingState, batch: Batch, plan: StepPlan, machine: Machine) -> Tensor:
-    """Learn from one batch already on the device; gives the loss as a scalar still on the device."""
+def train_step(state: TrainingState, batch: Batch, plan: StepPlan, machine: Machine, sharing: Sharing) -> Tensor:
+    """Learn from one batch already on the device; gives its loss as a scalar still on the device.
+
+    Raises GroupBroken or GenerationOver when another rank is gone; the state is then that of the last whole step.
+    """
     scene = reduce_pixels(batch.input, plan.reduction)  # N Cin h w
     truth = reduce_pixels(batch.target, plan.reduction)  # N Cout h w
     valid = None if batch.valid is None else reduce_valid(batch.valid, plan.reduction)  # N 1 h w
-    model = state.model
+    model, step = state.model, state.step + 1
     with machine.autocast():
-        answer = model.encoded_answer(model.input_transfer.encode(scene))
+        answer = sharing.answer(scene)
     loss = image_loss(answer, model.target_transfer.encode(truth), valid)
-    loss.backward()  # type: ignore[no-untyped-call]
-    torch.nn.utils.clip_grad_norm_(model.parameters(), LARGEST_GRADIENT_NORM)
-    for group in state.optimizer.param_groups:
-        group["lr"] = plan.learning_rate
-    state.optimizer.step()
-    state.optimizer.zero_grad(set_to_none=True)
-    state.step += 1
-    update_average(state.averaged, model, state.step)
+    sharing.backward(loss, step)
+    if sharing.is_update():
+        torch.nn.utils.clip_grad_norm_(model.parameters(), LARGEST_GRADIENT_NORM)
+        for group in state.optimizer.param_groups:
+            group["lr"] = plan.learning_rate
+        state.optimizer.step()
+        state.optimizer.zero_grad(set_to_none=True)
+    state.step = step
+    sharing.settle(state)
     return loss.detach()

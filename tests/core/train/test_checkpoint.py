@@ -20,11 +20,13 @@ from understudy.errors import EXIT_DONE, EXIT_STOPPED, UnderstudyError
 from understudy.files import remove_partials
 from understudy.runs import RunFiles
 from understudy.train.checkpoint import load_checkpoint, prune_checkpoints, save_checkpoint
+from understudy.train.device import Machine
 from understudy.train.model_file import ModelCard, load_model, load_tensors
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.state import TrainingState, new_state
 
 KILLS = 200
+CPU = Machine(device=torch.device("cpu"), bfloat16=False)
 posix_only = pytest.mark.skipif(os.name == "nt", reason="kill -9 is a POSIX signal")
 
 
@@ -37,7 +39,7 @@ def card(step: int) -> ModelCard:
 
 def small_state() -> TrainingState:
     spec = NetworkSpec(input_channels=("R",), target_channels=("R",), model_size="small")
-    state = new_state(Understudy(spec), torch.device("cpu"))
+    state = new_state(Understudy(spec), CPU)
     for parameter in state.model.parameters():
         parameter.grad = torch.ones_like(parameter)
     state.optimizer.step()
@@ -184,7 +186,7 @@ def test_a_stop_file_ends_the_run_with_a_checkpoint_and_its_own_code(tmp_path: P
 
 def small_state_of(data: Path) -> TrainingState:
     files = RunFiles(data, "r")
-    state = new_state(load_model(files.model(files.checkpoint_steps()[-1])).model, torch.device("cpu"))
+    state = new_state(load_model(files.model(files.checkpoint_steps()[-1])).model, CPU)
     load_checkpoint(files, files.checkpoint_steps()[-1], state)
     return state
 

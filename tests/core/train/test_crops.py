@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.train.decoded import decoded
 
 from understudy.frames.kinds import may_hold_directions
-from understudy.train.batches import Prefetch, gather
+from understudy.train.batches import Prefetch, Share, gather
 from understudy.train.crops import BLOCK, CropPlan, most_interesting
 
 
@@ -82,10 +83,35 @@ def test_channels_with_directions_are_never_mirrored() -> None:
     assert not any(plan.draw(n).mirrored for n in range(50))
 
 
+@given(size=st.integers(1, 40), batch_size=st.integers(1, 200), step=st.integers(0, 10**6))
+def test_the_shares_of_a_step_are_alike_and_make_it_up(size: int, batch_size: int, step: int) -> None:
+    samples = range(step * batch_size, (step + 1) * batch_size)
+    shares = [Share(index=index, size=size) for index in range(size)]
+    parts = [share.of(samples) for share in shares]
+    assert [sample for part in parts for sample in part] == list(samples)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    assert [share.weight(batch_size) for share in shares] == [len(part) / batch_size for part in parts]
+    assert sum(share.weight(batch_size) for share in shares) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "samples"),
+    [(5, [range(5, 7), range(7, 9), range(9, 10)]), (2, [range(2, 3), range(3, 4), range(2, 3)])],
+)
+def test_a_rank_gets_its_share_of_the_crops_or_one_to_keep_it_busy(batch_size: int, samples: list[range]) -> None:
+    pair = decoded(np.random.default_rng(0).random((40, 40, 3)), np.zeros((40, 40, 1)))
+    plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3)
+    for index in range(3):
+        share = Share(index=index, size=3)
+        prefetch = Prefetch((pair,), plan, batch_size=batch_size, share=share, first_step=2, pin=False)
+        assert next(iter(prefetch)).input.equal(gather((pair,), plan, samples[index]).input)
+        prefetch.close()
+
+
 def test_prefetched_batches_are_those_of_their_steps_and_the_thread_ends() -> None:
     pair = decoded(np.random.default_rng(0).random((40, 40, 3)), np.zeros((40, 40, 1)))
     plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3)
-    prefetch = Prefetch((pair,), plan, batch_size=4, first_step=7, pin=False)
+    prefetch = Prefetch((pair,), plan, batch_size=4, share=Share(), first_step=7, pin=False)
     batches = iter(prefetch)
     for step in (7, 8, 9):
         expected = gather((pair,), plan, range(4 * (step - 1), 4 * step))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from understudy.train.loss import image_loss, reduce_pixels, reduce_valid
@@ -31,6 +32,25 @@ def test_invalid_pixels_change_nothing() -> None:
 def test_all_invalid_is_no_error() -> None:
     nothing = torch.zeros(1, 1, 4, 4)
     assert float(image_loss(torch.rand(1, 1, 4, 4), torch.rand(1, 1, 4, 4), nothing)) == 0
+
+
+@pytest.mark.parametrize("num_first", [1, 2, 4])
+def test_the_loss_of_a_batch_is_the_mean_of_its_parts_however_many_pixels_count(num_first: int) -> None:
+    """By which ranks with shares of a batch learn what one process would."""
+    torch.manual_seed(0)
+    answer, truth = torch.rand(5, 3, 8, 8, dtype=torch.float64), torch.rand(5, 3, 8, 8, dtype=torch.float64)
+    valid = torch.ones(5, 1, 8, 8, dtype=torch.float64)
+    valid[0, :, 2:] = 0
+    valid[3, :, :, 5] = 0
+    valid[4] = 0
+    parts = [slice(None, num_first), slice(num_first, None)]
+    shares = [len(answer[part]) / 5 * image_loss(answer[part], truth[part], valid[part]) for part in parts]
+    torch.testing.assert_close(sum(shares), image_loss(answer, truth, valid), rtol=1e-14, atol=0)
+
+
+def test_crops_whose_pixels_all_count_weigh_the_same_with_and_without_saying_so() -> None:
+    answer, truth = torch.rand(3, 3, 8, 8), torch.rand(3, 3, 8, 8)
+    torch.testing.assert_close(image_loss(answer, truth, torch.ones(3, 1, 8, 8)), image_loss(answer, truth, None))
 
 
 def test_a_reduced_pixel_counts_only_if_all_behind_it_do() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from understudy.settings import Settings, total_steps
-from understudy.train.schedule import WARM_UP_STEPS, Schedule
+from understudy.train.schedule import WARM_UP_STEPS, Pace, Schedule
 
 
 def schedule(seconds: float = 0.0, multi_resolution: bool = True) -> Schedule:
@@ -34,6 +34,15 @@ def test_the_clock_ends_and_steers_a_run_by_minutes() -> None:
     assert by_clock.is_over(10, 60.0)
     assert not by_clock.is_over(10, 59.0)
     assert by_clock.is_over(1000, 5.0)
+
+
+def test_between_meetings_the_clock_goes_on_as_fast_as_it_went_before_the_last() -> None:
+    pace = Pace(step=10, elapsed_seconds=100.0)
+    assert [pace.elapsed_at(step) for step in (10, 11, 20)] == [100.0] * 3, "nothing is known yet"
+    pace.agree(14, 108.0)
+    assert [pace.elapsed_at(step) for step in (14, 15, 20)] == [108.0, 110.0, 120.0]
+    pace.agree(15, 109.0)
+    assert [pace.elapsed_at(step) for step in (15, 16)] == [109.0, 110.0]
 
 
 @pytest.mark.parametrize(

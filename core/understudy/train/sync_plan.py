@@ -1,0 +1,241 @@
+"""How often the ranks exchange what: as asked, or chosen for the link and the speed that were measured."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import get_args
+
+import torch
+from torch import Tensor
+
+from understudy.errors import UnderstudyError
+from understudy.settings import Compression, Settings, SyncMode
+from understudy.train.batches import Batch, Share, gather
+from understudy.train.device import Machine
+from understudy.train.group import Group
+from understudy.train.loss import image_loss, reduce_pixels
+from understudy.train.network import Understudy
+from understudy.train.run import Run
+from understudy.train.schedule import STAGES
+from understudy.train.sharing import Alone, Averaging, Gradients, Meet, Outer, Overlap, Sharing
+from understudy.train.state import TrainingState
+
+AFFORDABLE_SHARE = 0.1
+"""Of the time of training that exchanges may cost."""
+LONGEST_INTERVAL = 64
+MOST_SECONDS_BETWEEN = 5.0
+"""Between meetings that were chosen here: stops, late comers and the clock wait for them."""
+OVERLAPPED_SHARE = 0.8
+"""Of the time between meetings that an exchange beside them may take."""
+TRIES = 3
+OF_GRADIENTS: tuple[SyncMode, ...] = ("gradients", "accumulate")
+MODES: tuple[SyncMode, ...] = get_args(SyncMode)
+COMPRESSIONS: tuple[Compression, ...] = get_args(Compression)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What a step and an exchange take, the slowest rank counting."""
+
+    step_seconds: dict[int, float]
+    """Of computing one rank's share, by reduction (4, 2, 1)."""
+    exchange_seconds: float
+    """Of all weights in 16 bits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncPlan:
+    """What the ranks exchange, and when."""
+
+    mode: SyncMode
+    """Never auto."""
+    intervals: dict[int, int]
+    """Steps between exchanges, by reduction (4, 2, 1)."""
+    compression: Compression
+    """Never auto."""
+    why: str = field(default="", compare=False)
+    """The measurements, when it was chosen by them."""
+
+    def describe(self) -> str:
+        numbers = list(dict.fromkeys(self.intervals.values()))
+        often = "every step" if numbers == [1] else f"every {', then '.join(map(str, numbers))} steps"
+        what = {
+            "gradients": "gradients",
+            "accumulate": "gradients summed over the interval",
+            "average": "weights averaged",
+            "overlap": "weights averaged while training goes on",
+            "outer": "weights averaged by an outer optimizer",
+        }[self.mode]
+        return f"{what} {often}, {self.compression} compression" + (f" ({self.why})" if self.why else "")
+
+
+def plan_for_link(run: Run, state: TrainingState, group: Group, known: SyncPlan | None) -> SyncPlan:
+    """The plan, the same on every rank of `group`: what the settings fix, what rank 0 still knows, or what is measured.
+
+    Raises GroupBroken, or UnderstudyError when settings contradict each other.
+    """
+    device = run.machine.device.type
+    literal = asked_plan(run.settings)
+    if literal and literal.mode in OF_GRADIENTS and device == "mps":
+        raise UnderstudyError("sync_mode: gradients on Apple's GPU cannot be shared; choose --sync-mode average")
+    if literal:
+        return literal
+    code = _as_numbers(known)
+    group.broadcast(code, 0)
+    if code.any():
+        return _from_numbers(code)
+    share = Share(index=group.index, size=group.size)
+    samples = share.of(range(run.batch_size)) or range(1)
+    batch = gather(run.training, run.crops, samples).to(run.machine)
+    costs = Costs(
+        step_seconds=step_seconds(state.model, batch, run.machine, group),
+        exchange_seconds=_exchange_seconds(state, group),
+    )
+    return choose(costs, run.settings, device)
+
+
+def asked_plan(settings: Settings) -> SyncPlan | None:
+    """What the settings fix without a look at the link; None when something is left to choose.
+
+    Raises UnderstudyError when they contradict each other.
+    """
+    mode, interval, compression = _asked_mode(settings), settings.sync_interval, settings.compress
+    if mode == "gradients" and interval > 1:
+        raise UnderstudyError(
+            f"sync_mode: gradients are shared every step, but sync_interval is {interval}; choose accumulate or average"
+        )
+    if compression == "powersgd" and mode not in OF_GRADIENTS:
+        raise UnderstudyError(
+            f"compress: powersgd is for gradients, but sync_mode is {mode}; choose fp16, or --sync-mode gradients"
+        )
+    if mode == "auto" and interval:
+        mode = "gradients" if interval == 1 else "average"
+    if mode == "gradients":
+        interval = 1
+    if mode == "auto" or not interval:
+        return None
+    return SyncPlan(mode=mode, intervals=_everywhere(interval), compression=_compression(settings, mode))
+
+
+def choose(costs: Costs, settings: Settings, device: str) -> SyncPlan:
+    """The plan for what was measured. Pure."""
+    full = costs.step_seconds[1]
+    why = (
+        f"a step takes {1000 * full:.0f} ms, an exchange of all weights in 16 bits "
+        f"{1000 * costs.exchange_seconds:.0f} ms"
+    )
+    mode = _asked_mode(settings)
+    can_share_gradients = mode in ("auto", "accumulate") and device != "mps"  # gloo takes no tensor of Apple's GPU
+    if can_share_gradients and 2 * costs.exchange_seconds <= AFFORDABLE_SHARE * full:
+        compression = _compression(settings, "gradients")
+        return SyncPlan(mode="gradients", intervals=_everywhere(1), compression=compression, why=why)
+    affordable = AFFORDABLE_SHARE * MOST_SECONDS_BETWEEN
+    if mode == "auto":
+        mode = "average" if costs.exchange_seconds <= affordable else "overlap"
+    # what overlaps needs only be done by the next meeting
+    share = OVERLAPPED_SHARE if mode == "overlap" else AFFORDABLE_SHARE
+    intervals = {
+        reduction: _interval(costs.exchange_seconds / share, step_seconds)
+        for reduction, step_seconds in costs.step_seconds.items()
+    }
+    return SyncPlan(mode=mode, intervals=intervals, compression=_compression(settings, mode), why=why)
+
+
+def step_seconds(model: Understudy, batch: Batch, machine: Machine, group: Group) -> dict[int, float]:
+    """Forward and backward of one rank's share at each reduction, the slowest rank's; nothing is learnt from it.
+
+    Raises GroupBroken.
+    """
+    reductions = sorted({reduction for _, reduction in STAGES})
+    seconds = torch.zeros(len(reductions), dtype=torch.float64)
+    learner = Alone(model)
+    for place, reduction in enumerate(reductions):
+        scene, truth = reduce_pixels(batch.input, reduction), reduce_pixels(batch.target, reduction)
+
+        def compute(scene: Tensor = scene, truth: Tensor = truth) -> None:
+            with machine.autocast():
+                answer = learner.answer(scene)
+            loss = image_loss(answer, model.target_transfer.encode(truth), None)
+            learner.backward(loss, 0)
+            loss.item()  # waits for the device
+            model.zero_grad(set_to_none=True)
+
+        seconds[place] = _quickest(compute)
+    group.all_reduce_max(seconds)
+    return dict(zip(reductions, seconds.tolist(), strict=True))
+
+
+def sharing_for(plan: SyncPlan, run: Run, state: TrainingState, group: Group, meet: Meet) -> Sharing:
+    """The plan at work among the members of `group`. Raises GroupBroken."""
+    batch_size, compression = run.batch_size, plan.compression
+    if plan.mode in OF_GRADIENTS:
+        interval = plan.intervals[1]
+        return Gradients(state, group, batch_size=batch_size, interval=interval, compression=compression, meet=meet)
+    kind = {"average": Averaging, "overlap": Overlap, "outer": Outer}[plan.mode]
+    return kind(state, group, batch_size=batch_size, intervals=plan.intervals, compression=compression, meet=meet)
+
+
+def _asked_mode(settings: Settings) -> SyncMode:
+    """powersgd leaves only gradients to choose."""
+    is_for_gradients = settings.sync_mode == "auto" and settings.compress == "powersgd"
+    return "accumulate" if is_for_gradients else settings.sync_mode
+
+
+def _everywhere(interval: int) -> dict[int, int]:
+    return {reduction: interval for _, reduction in STAGES}
+
+
+def _interval(wanted_seconds: float, step_seconds: float) -> int:
+    most = max(1, min(LONGEST_INTERVAL, int(MOST_SECONDS_BETWEEN / step_seconds)))
+    return max(1, min(most, math.ceil(wanted_seconds / step_seconds)))
+
+
+def _compression(settings: Settings, mode: SyncMode) -> Compression:
+    """Gradients of every step travel whole, so that the model is that of one process; changes of weights need not."""
+    if settings.compress != "auto":
+        return settings.compress
+    return "none" if mode in OF_GRADIENTS or settings.precision == "float64" else "fp16"
+
+
+def _exchange_seconds(state: TrainingState, group: Group) -> float:
+    weights = sum(parameter.numel() for parameter in state.model.parameters())
+    device = next(state.model.parameters()).device
+    sent = torch.zeros(weights, dtype=torch.float16, device=device if device.type == "cuda" else "cpu")
+
+    def exchange() -> None:
+        group.all_reduce_sum(sent)
+        sent[0].item()  # waits for the device
+
+    seconds = torch.tensor([_quickest(exchange)], dtype=torch.float64)
+    group.all_reduce_max(seconds)
+    return float(seconds)
+
+
+def _quickest(act: Callable[[], None]) -> float:
+    """Of a few tries: the first pays for memory and connections."""
+    seconds = []
+    for _ in range(TRIES):
+        begin = time.monotonic()
+        act()
+        seconds.append(time.monotonic() - begin)
+    return min(seconds)
+
+
+def _as_numbers(plan: SyncPlan | None) -> Tensor:
+    """So that it can be sent; zeros: none."""
+    if plan is None:
+        return torch.zeros(2 + len(STAGES), dtype=torch.float64)
+    places = [MODES.index(plan.mode) + 1, COMPRESSIONS.index(plan.compression)]
+    return torch.tensor([*places, *(plan.intervals[reduction] for _, reduction in STAGES)], dtype=torch.float64)
+
+
+def _from_numbers(numbers: Tensor) -> SyncPlan:
+    mode, compression, *intervals = (int(number) for number in numbers)
+    return SyncPlan(
+        mode=MODES[mode - 1],
+        intervals={reduction: interval for (_, reduction), interval in zip(STAGES, intervals, strict=True)},
+        compression=COMPRESSIONS[compression],
+    )

@@ -1,0 +1,86 @@
+"""A small run without files: a network, two pairs of which one has pixels that are no numbers, and its steps."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import torch
+from tests.core.train.decoded import decoded
+from torch import Tensor
+
+from understudy.dataset import DecodedPair
+from understudy.train.batches import gather
+from understudy.train.crops import CropPlan
+from understudy.train.device import Machine
+from understudy.train.fit import fit_model
+from understudy.train.network import NetworkSpec, Understudy
+from understudy.train.schedule import StepPlan
+from understudy.train.sharing import Sharing
+from understudy.train.state import TrainingState, new_state
+from understudy.train.step import train_step
+
+RGB = ("R", "G", "B")
+CROP_SIZE = 16
+BATCH_SIZE = 5
+"""No multiple of 2 or 3: shares are uneven."""
+
+
+def machine(dtype: torch.dtype) -> Machine:
+    return Machine(device=torch.device("cpu"), bfloat16=False, dtype=dtype)
+
+
+def first_state(dtype: torch.dtype = torch.float64, seed: int = 0) -> TrainingState:
+    torch.manual_seed(seed)
+    model = Understudy(NetworkSpec(input_channels=RGB, target_channels=RGB, model_size="small"))
+    fit_model(model, pairs())
+    return new_state(model, machine(dtype))
+
+
+@functools.cache
+def pairs() -> tuple[DecodedPair, ...]:
+    random = np.random.default_rng(0)
+    plates = [random.random((40, 48, 3)) for _ in range(2)]
+    paints = [plate.copy() for plate in plates]
+    paints[0][5:25, 10:30] = 0.2
+    paints[1][10:30, 5:25] = 0.7
+    plates[1][:12, :20] = np.nan  # crops differ in how many of their pixels count
+    return tuple(decoded(plate, paint, CROP_SIZE) for plate, paint in zip(plates, paints, strict=True))
+
+
+@functools.cache
+def crops() -> CropPlan:
+    return CropPlan(pairs(), tuple(np.ones((3, 3), np.float32) for _ in pairs()), crop_size=CROP_SIZE, seed=3)
+
+
+def take_steps(
+    state: TrainingState,
+    sharing: Sharing,
+    num_steps: int,
+    *,
+    learning_rate: float = 1e-3,
+    batch_size: int = BATCH_SIZE,
+    reduction: int = 1,
+) -> None:
+    """As the loop does: this rank's crops of each step, then the step."""
+    dtype = next(state.model.parameters()).dtype
+    for step in range(state.step + 1, state.step + 1 + num_steps):
+        samples = range((step - 1) * batch_size, step * batch_size)
+        batch = gather(pairs(), crops(), sharing.share.of(samples) or samples[:1]).to(machine(dtype))
+        sharing.begin_step(step, reduction, is_last=False)
+        plan = StepPlan(learning_rate=learning_rate, reduction=reduction)
+        train_step(state, batch, plan, machine(dtype), sharing)
+
+
+def weights_of(state: TrainingState) -> Tensor:
+    """All of the model's."""
+    return torch.cat([parameter.detach().flatten() for parameter in state.model.parameters()])
+
+
+def average_of(state: TrainingState) -> Tensor:
+    return torch.cat([parameter.detach().flatten() for parameter in state.averaged.parameters()])
+
+
+def distance(one: Tensor, other: Tensor) -> float:
+    """Relative to the length of `other`."""
+    return float((one - other).norm() / other.norm())

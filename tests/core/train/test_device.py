@@ -1,0 +1,58 @@
+"""The arithmetic that was asked for, and a batch for all ranks together."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from tests.core.train.lessons import BATCH_SIZE, crops, first_state, pairs, take_steps
+
+from understudy.settings import Precision, Settings
+from understudy.train.batches import gather
+from understudy.train.device import choose_batch_size, choose_machine
+from understudy.train.sharing import Alone
+
+
+def refuse(line: str) -> None:
+    raise AssertionError(line)
+
+
+@pytest.mark.parametrize(
+    ("precision", "bfloat16", "dtype"),
+    [("float32", False, torch.float32), ("bfloat16", True, torch.float32), ("float64", False, torch.float64)],
+)
+def test_precision_is_kept_from_the_pixels_to_the_weights(
+    precision: Precision, bfloat16: bool, dtype: torch.dtype
+) -> None:
+    machine = choose_machine(Settings(device="cpu", precision=precision, threads=1), refuse)
+    assert (machine.bfloat16, machine.dtype) == (bfloat16, dtype)
+    assert str(machine) == f"CPU, {precision}, 1 threads"
+    batch = gather(pairs(), crops(), range(BATCH_SIZE)).to(machine)
+    assert batch.valid is not None
+    assert {batch.input.dtype, batch.target.dtype, batch.valid.dtype} == {dtype}
+    state = first_state(machine.dtype)
+    with machine.autocast():
+        answer = Alone(state.model).answer(batch.input)
+    assert answer.dtype == dtype, "the guess and the loss are never rounded to 16 bits"
+    take_steps(state, Alone(state.model), 1)
+    assert {tensor.dtype for tensor in state.model.state_dict().values()} == {dtype}
+    assert {tensor.dtype for tensor in state.averaged.state_dict().values()} == {dtype}
+    moments = [moment["exp_avg"].dtype for moment in state.optimizer.state.values()]
+    assert set(moments) == {dtype}
+
+
+@pytest.mark.parametrize(
+    ("settings", "world_size", "expected"),
+    [
+        (Settings(batch_size=6), 1, (6, False)),
+        (Settings(batch_size=6), 4, (6, False)),
+        (Settings(batch_size=6, scale_batch=True), 4, (24, False)),
+        (Settings(), 1, (2, True)),
+        (Settings(), 5, (5, True)),
+        (Settings(scale_batch=True), 5, (10, True)),
+    ],
+)
+def test_the_batch_is_that_of_all_ranks_unless_it_shall_grow_with_them(
+    settings: Settings, world_size: int, expected: tuple[int, bool]
+) -> None:
+    machine = choose_machine(Settings(device="cpu", threads=1), refuse)
+    assert choose_batch_size(settings, machine, 256 * 256, world_size) == expected
