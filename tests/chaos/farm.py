@@ -84,6 +84,10 @@ class Farm:
         }
         self._start(rank, place)
 
+    def launch(self, host: int, hosts_file: Path) -> None:
+        """All ranks of that host by one command; from here on it is what `rank` means in the other methods."""
+        self._start(host, {"UNDERSTUDY_SECRET": SECRET}, "--hosts", str(hosts_file))
+
     def start_alone(self) -> None:
         """The same training by one process on host 0."""
         self._start(0, {})
@@ -91,6 +95,9 @@ class Farm:
     def kill(self, rank: int) -> None:
         self._ranks[rank].kill()
         self._ranks[rank].wait()
+
+    def ask_to_end(self, rank: int) -> None:
+        self._ranks[rank].terminate()
 
     def freeze(self, rank: int) -> None:
         self._ranks[rank].send_signal(signal.SIGSTOP)
@@ -153,14 +160,14 @@ class Farm:
         """Of the held-out frames at the end, in dB."""
         return float(read_metrics(self.files.metrics).validation_psnrs[-1])
 
-    def _start(self, host: int, place: Mapping[str, str]) -> None:
+    def _start(self, host: int, place: Mapping[str, str], *more: str) -> None:
         folder = self._data / f"tmp{host}"  # hosts do not share their temporary files
         folder.mkdir(exist_ok=True)
         others = {name: value for name, value in os.environ.items() if not name.startswith("COPYCAT_")}
         with self._said(host).open("a") as out:
             self._ranks[host] = self._network.run(
                 host,
-                self._words,
+                [*self._words, *more],
                 environment={**others, **place, "TMPDIR": str(folder)},
                 stdout=out,
                 stderr=subprocess.STDOUT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -24,7 +25,11 @@ from understudy.train.sharing import Alone, Sharing
 from understudy.train.state import TrainingState
 from understudy.train.sync_plan import SyncPlan, plan_for_link, sharing_for
 
-GROUP_TIMEOUT = timedelta(seconds=60)
+_LOG = logging.getLogger("understudy")
+
+GROUP_TIMEOUT = timedelta(seconds=30)
+STEPS_OF_PATIENCE = 10
+"""For a transfer to stand still, in times between meeting points: steps grow up to fourfold with the resolution."""
 """For a transfer to move at all between ranks that are all there. That a rank is gone is noticed by the desk."""
 
 
@@ -115,8 +120,15 @@ class Ranks:
     """The ranks of a run, met at rank 0's desk, joined anew in every generation."""
 
     def __init__(
-        self, meeting: Meeting, stop: StopRequests, *, eviction: Eviction, tell: Callable[[str], None]
+        self,
+        meeting: Meeting,
+        stop: StopRequests,
+        *,
+        eviction: Eviction,
+        silence_seconds: float,
+        tell: Callable[[str], None],
     ) -> None:
+        self._silence_seconds = silence_seconds
         self._meeting = meeting
         self._member = meeting.member
         self._rank = meeting.place.rank
@@ -130,6 +142,9 @@ class Ranks:
         self._news: Generation | None = None
         self._trouble = ""
         self._agreed: tuple[int, Go] | None = None
+        self._group: Group | None = None
+        self._last_meeting: float | None = None
+        """When the ranks of this generation last met; None: not yet."""
         self._measured: tuple[frozenset[int], SyncPlan | None] = (frozenset(), None)
         """The members between which the links were last measured, and what was chosen for them."""
 
@@ -145,6 +160,7 @@ class Ranks:
             device=run.machine.device,
             timeout=GROUP_TIMEOUT,
         )
+        self._group, self._last_meeting = group, None
         try:
             self._member.when_over(group.interrupt)
             group.prove(self._member.secret, generation.nonce)
@@ -176,9 +192,11 @@ class Ranks:
     def agreed(self, step: int) -> Go:
         if self._agreed is None or self._agreed[0] != step:
             self._agreed = (step, self._member.agreed(step))
+            self._adapt_patience()
         return self._agreed[1]
 
     def part(self, parted: Exception) -> None:
+        _LOG.info("meeting the other ranks again: %s", parted)
         self._trouble = str(parted) if isinstance(parted, GroupBroken) else ""
 
     def conclude(self, reason: str) -> None:
@@ -187,6 +205,14 @@ class Ranks:
             self._meeting.end(code, f"stopped by {reason}" if reason else "finished")
         else:
             self._member.await_end()
+
+    def _adapt_patience(self) -> None:
+        """All are here now: from now on a transfer stands still only for as long as another still computes."""
+        now = time.monotonic()
+        if self._group and self._last_meeting is not None:
+            seconds = max(self._silence_seconds, STEPS_OF_PATIENCE * (now - self._last_meeting))
+            self._group.allow(min(GROUP_TIMEOUT, timedelta(seconds=seconds)))
+        self._last_meeting = now
 
     def _next_generation(self, state: TrainingState) -> Generation:
         step, trouble = state.step if self._has_state else -1, self._trouble

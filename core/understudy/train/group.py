@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import os
 import socket
 import threading
@@ -25,6 +26,8 @@ from understudy.ranks.addresses import interface_of
 
 if TYPE_CHECKING:
     from torch._C._distributed_c10d import ProcessGroupNCCL
+
+_LOG = logging.getLogger("understudy")
 
 OPEN_FILES = next((path for path in (Path("/proc/self/fd"), Path("/dev/fd")) if path.is_dir()), None)
 """Where the system lists this process's open files; None: it does not."""
@@ -109,6 +112,8 @@ class Group:
     def interrupt(self) -> None:
         """Free a thread that waits inside the group, which then raises GroupBroken. From any thread, at any time."""
         with self._interrupting:
+            if self._connections:
+                _LOG.info("cutting %d connections to other ranks", len(self._connections))
             if self._nccl:
                 with suppress(RuntimeError):
                     self._nccl.abort()
@@ -116,12 +121,23 @@ class Group:
                 _cut(descriptor, ends)
             self._connections = {}
 
+    def allow(self, timeout: timedelta) -> None:
+        """How long a transfer that is begun from now on may stand still before it fails.
+
+        What an interrupt cannot free: gloo does not tell who waits for a message of which a part has come.
+        """
+        self._gloo._set_default_timeout(timeout)
+        if self._nccl:
+            self._nccl._set_default_timeout(timeout)
+
     def close(self) -> None:
-        """The group is not used any more; its connections go with it."""
+        """The group is not used any more. What is still under way, for members that are gone, is not waited for."""
         with self._interrupting:
+            for descriptor, ends in self._connections.items():
+                _cut(descriptor, ends)
             self._connections = {}
         self._nccl = None
-        del self.process_group
+        del self.process_group, self._gloo
 
     def _add_gloo(self, store: Store, local_address: str, timeout: timedelta) -> None:
         before = _listening_ports()
@@ -129,7 +145,7 @@ class Group:
         options._devices = [ProcessGroupGloo.create_device(hostname=local_address)]
         own_ports = _listening_ports() - before
         options._timeout = min(timeout, CONNECT_TIMEOUT)
-        gloo = ProcessGroupGloo(store, self.index, self.size, options)
+        gloo = self._gloo = ProcessGroupGloo(store, self.index, self.size, options)
         self.process_group._set_default_backend(dist.ProcessGroup.BackendType.GLOO)
         self.process_group._register_backend(torch.device("cpu"), dist.ProcessGroup.BackendType.GLOO, gloo)
         self._connections = self._connections_of(own_ports)

@@ -105,7 +105,8 @@ def follow(run: Run, state: TrainingState, manner: Manner, progress: Progress, m
 def _company(run: Run, stop: StopRequests, progress: Progress, meeting: Meeting | None) -> Company:
     if meeting is None:
         return Nobody(stop)
-    return Ranks(meeting, stop, eviction=run.settings.eviction, tell=progress.say)
+    settings = run.settings
+    return Ranks(meeting, stop, eviction=settings.eviction, silence_seconds=settings.silence_seconds, tell=progress.say)
 
 
 def _log(run: Run, path: Path, manner: Manner, progress: Progress, meeting: Meeting | None) -> RunLog:
