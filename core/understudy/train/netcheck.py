@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
 import torch
@@ -133,8 +134,18 @@ def _agreed_batch_size(meeting: Meeting, settings: Settings, machine: Machine) -
 
 
 def _measurements(meeting: Meeting, generation: Generation, settings: Settings, machine: Machine) -> list[str]:
-    """Lines for people. Raises GroupBroken or GenerationOver."""
-    group = Group(
+    """Lines for people. Raises GroupBroken, or GenerationOver, which says who left."""
+    try:
+        with closing(_group(meeting, generation, machine)) as group:
+            meeting.member.when_over(group.interrupt)
+            return _measured(group, settings, machine)
+    except GroupBroken:
+        meeting.member.has("anything")  # raises GenerationOver when there is somebody to name
+        raise
+
+
+def _group(meeting: Meeting, generation: Generation, machine: Machine) -> Group:
+    return Group(
         DeskStore(meeting.member),
         index=generation.index_of(meeting.place.rank),
         size=generation.size,
@@ -142,11 +153,6 @@ def _measurements(meeting: Meeting, generation: Generation, settings: Settings, 
         device=machine.device,
         timeout=GROUP_TIMEOUT,
     )
-    try:
-        meeting.member.when_over(group.interrupt)
-        return _measured(group, settings, machine)
-    finally:
-        group.close()
 
 
 def _measured(group: Group, settings: Settings, machine: Machine) -> list[str]:
