@@ -7,7 +7,9 @@ import hmac
 import logging
 import os
 import socket
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -36,6 +38,8 @@ CONNECT_TIMEOUT = timedelta(seconds=2)
 """For members that have all said where they are to connect; gloo takes it five times and nothing interrupts it."""
 
 _PROOF_BYTES = 32
+_FAREWELL_SECONDS = 0.2
+"""For gloo's threads to let go of a group: one that would be the last to hold it would end the process."""
 
 
 Ends = tuple[tuple[str, int], tuple[str, int]]
@@ -137,7 +141,11 @@ class Group:
                 _cut(descriptor, ends)
             self._connections = {}
         self._nccl = None
+        process_group = self.process_group
         del self.process_group, self._gloo
+        deadline = time.monotonic() + _FAREWELL_SECONDS
+        while sys.getrefcount(process_group) > 2 and time.monotonic() < deadline:
+            time.sleep(0.001)
 
     def _add_gloo(self, store: Store, local_address: str, timeout: timedelta) -> None:
         before = _listening_ports()

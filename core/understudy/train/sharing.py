@@ -360,35 +360,41 @@ class _Exchange:
     """
 
     def __init__(self, group: Group, compression: Compression) -> None:
-        self._failure: RuntimeError | None = None
+        self._failures: list[str] = []
         self._send = _way_of_sending(group, compression)
 
     def hook(self) -> Callable[[object, GradBucket], Exchanged]:
+        # gloo's threads let go of `look` late: it must not hold the group, which cannot end on a thread of its own
+        failures = self._failures
+
+        def look(exchanged: Exchanged) -> Tensor:
+            with _noting(failures):
+                return exchanged.value()
+
         @functools.wraps(default_hooks.allreduce_hook)  # DDP looks at its signature
         def send(_: object, bucket: GradBucket) -> Exchanged:
-            try:
-                return self._send(bucket).then(self._looked_at)
-            except RuntimeError as error:
-                self._failure = error
-                raise
+            with _noting(failures):
+                return self._send(bucket).then(look)
 
         return send
-
-    def _looked_at(self, exchanged: Exchanged) -> Tensor:
-        try:
-            return exchanged.value()
-        except RuntimeError as error:
-            self._failure = error
-            raise
 
     @contextmanager
     def telling_failures(self) -> Iterator[None]:
         try:
             yield
         except RuntimeError as error:
-            if self._failure is None:
+            if not self._failures:
                 raise
-            raise GroupBroken(str(self._failure).splitlines()[0][:200]) from error
+            raise GroupBroken(self._failures[0].splitlines()[0][:200]) from error
+
+
+@contextmanager
+def _noting(failures: list[str]) -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        failures.append(str(error))
+        raise
 
 
 def _way_of_sending(group: Group, compression: Compression) -> Callable[[GradBucket], Exchanged]:
