@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,9 @@ class Outcome:
     """dB on frames that were not trained on."""
     steps: int
     seconds: float
+    """Of training."""
+    wall_seconds: float
+    """From the start of the processes to their end."""
 
 
 def main() -> None:
@@ -72,13 +76,15 @@ def main() -> None:
             outcome = train(cell, files, shot, seed, arguments.training.split())
             outcomes[cell.text].append(outcome)
             result = f"{outcome.psnr:6.2f} dB  {outcome.steps:6} steps  {outcome.seconds:6.1f} s"
-            print(f"seed {seed}  {cell.text:32} {result}", flush=True)
-    print(f"\n{'cell':34}{'PSNR':>8}{'spread':>8}{'steps':>8}{'against the first':>20}")
+            print(f"seed {seed}  {cell.text:32} {result} of {outcome.wall_seconds:.1f}", flush=True)
+    print(f"\n{'cell':34}{'PSNR':>8}{'spread':>8}{'steps':>8}{'wall':>9}{'against the first':>20}")
     first = np.mean([outcome.psnr for outcome in outcomes[cells[0].text]])
     for text, several in outcomes.items():
         psnrs = [outcome.psnr for outcome in several]
         steps = np.mean([outcome.steps for outcome in several])
-        print(f"{text:34}{np.mean(psnrs):8.2f}{np.ptp(psnrs):8.2f}{steps:8.0f}{np.mean(psnrs) - first:+17.2f} dB")
+        wall = np.mean([outcome.wall_seconds for outcome in several])
+        mean = np.mean(psnrs)
+        print(f"{text:34}{mean:8.2f}{np.ptp(psnrs):8.2f}{steps:8.0f}{wall:7.0f} s{mean - first:+17.2f} dB")
 
 
 def parse_cell(text: str, minutes: float) -> Cell:
@@ -110,6 +116,7 @@ def train(cell: Cell, files: DemoFiles, shot: DemoShot, seed: int, training: lis
             *cell.flags,
         ]
         ranks = []
+        begin = time.monotonic()
         for rank in range(cell.num_ranks):
             environment = dict(os.environ)
             if cell.num_ranks > 1:
@@ -124,6 +131,7 @@ def train(cell: Cell, files: DemoFiles, shot: DemoShot, seed: int, training: lis
                 process = laboratory.run(rank, command, environment=environment, stdout=out, stderr=subprocess.STDOUT)
             ranks.append(process)
         codes = [rank.wait() for rank in ranks]
+        wall_seconds = time.monotonic() - begin
         if any(codes):
             raise SystemExit("\n".join((Path(data) / f"{rank}.out").read_text() for rank in range(cell.num_ranks)))
         for line in (Path(data) / "bench.rank0.log").read_text().splitlines():
@@ -132,7 +140,7 @@ def train(cell: Cell, files: DemoFiles, shot: DemoShot, seed: int, training: lis
         lines = [json.loads(line) for line in (Path(data) / "bench.metrics.jsonl").read_text().splitlines()]
     psnr = [line for line in lines if "validation_psnr" in line][-1]
     last = [line for line in lines if "loss" in line][-1]
-    return Outcome(psnr=psnr["validation_psnr"], steps=psnr["step"], seconds=last["seconds"])
+    return Outcome(psnr=psnr["validation_psnr"], steps=psnr["step"], seconds=last["seconds"], wall_seconds=wall_seconds)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import platform
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -16,6 +18,8 @@ from understudy.train.network import WIDTHS
 CPU_STEP_PIXELS = 2 * 256 * 256
 """Pixels a step that keep two cores busy and a step well under a second."""
 LARGEST_AUTO_BATCH = 16
+_MALLOC_TRIM_THRESHOLD, _MALLOC_MMAP_THRESHOLD = -1, -3
+"""glibc's names for mallopt(3)."""
 _BYTES_PER_PIXEL_AND_WIDTH = 64
 """Of a training step's memory per full-resolution pixel and channel there, all levels together: an estimate."""
 
@@ -47,6 +51,8 @@ def choose_machine(settings: Settings, warn: Callable[[str], None]) -> Machine:
     """
     torch.set_num_threads(settings.threads or cores_given())
     device = _device(settings, warn)
+    if device.type == "cpu":
+        _keep_freed_memory()
     able = _bfloat16_pays(device)
     if settings.precision in ("bfloat16", "float64") and device.type == "mps":
         raise UnderstudyError(
@@ -91,6 +97,17 @@ def _device(settings: Settings, warn: Callable[[str], None]) -> torch.device:
     if wanted in ("gpu", "cuda", "mps"):
         warn(f"warning: no {wanted.upper()} can be used here; going on on the CPU")
     return torch.device("cpu")
+
+
+def _keep_freed_memory() -> None:
+    """Let glibc keep a step's tensors for the next one: fetching fresh pages for each costs a tenth of a step and more.
+
+    Other allocators do so by themselves, or cannot be told.
+    """
+    if platform.libc_ver()[0] == "glibc":
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_MALLOC_TRIM_THRESHOLD, 2**31 - 1)
+        mallopt(_MALLOC_MMAP_THRESHOLD, 32 * 2**20)  # the most that it takes
 
 
 def _bfloat16_pays(device: torch.device) -> bool:

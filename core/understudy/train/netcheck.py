@@ -32,7 +32,7 @@ from understudy.train.device import Machine, choose_batch_size, choose_machine
 from understudy.train.group import Group, GroupBroken
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.state import new_state
-from understudy.train.sync_plan import Costs, choose, step_seconds
+from understudy.train.sync_plan import Costs, choose, exchange_seconds, step_seconds
 
 RUN_NAME = "netcheck"
 SECONDS_OF_EXCHANGES = 2.0
@@ -157,13 +157,16 @@ def _group(meeting: Meeting, generation: Generation, machine: Machine) -> Group:
 
 def _measured(group: Group, settings: Settings, machine: Machine) -> list[str]:
     spec = NetworkSpec(input_channels=CHANNELS, target_channels=CHANNELS, model_size=settings.model_size)
-    model = new_state(Understudy(spec), machine).model
-    num_weights = sum(parameter.numel() for parameter in model.parameters())
+    state = new_state(Understudy(spec), machine)
+    num_weights = sum(parameter.numel() for parameter in state.model.parameters())
     whole = measure_exchange(group, num_weights, torch.float32, machine.device)
     half = measure_exchange(group, num_weights, torch.float16, machine.device)
     own_crops = Share(index=group.index, size=group.size).of(range(settings.batch_size))
     batch = _synthetic_batch(len(own_crops), settings, machine)
-    costs = Costs(step_seconds=step_seconds(model, batch, machine, group), exchange_seconds=half.exchange_seconds)
+    costs = Costs(
+        step_seconds=step_seconds(state.model, batch, machine, group),
+        exchange_seconds=exchange_seconds(state, group, settings.batch_size),
+    )
     return [
         f"All-reduce of {num_weights:,} weights ({settings.model_size}): "
         f"{_in_words(whole)} in 32 bits, {_in_words(half)} in 16 bits",

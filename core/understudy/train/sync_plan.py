@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import torch
@@ -23,14 +24,21 @@ from understudy.train.schedule import STAGES
 from understudy.train.sharing import Alone, Averaging, Gradients, Meet, Outer, Overlap, Sharing
 from understudy.train.state import TrainingState
 
-AFFORDABLE_SHARE = 0.1
-"""Of the time of training that exchanges may cost."""
+AFFORDABLE_SHARE = 0.015
+"""Of the time of training that averaging may cost: 32 steps apart it teaches no less than 4 apart."""
+AFFORDABLE_SHARE_OF_GRADIENTS = 0.1
+"""More, as it buys the very model of one process."""
 LONGEST_INTERVAL = 64
-MOST_SECONDS_BETWEEN = 5.0
+MOST_SECONDS_BETWEEN = 10.0
 """Between meetings that were chosen here: stops, late comers and the clock wait for them."""
+LARGEST_WAITED_SHARE = 0.3
+"""Of that time for an exchange that is waited for. A slower one runs beside the steps, which teaches less."""
 OVERLAPPED_SHARE = 0.8
 """Of the time between meetings that an exchange beside them may take."""
 TRIES = 3
+"""Of an exchange."""
+SECONDS_OF_TRYING = 0.5
+"""A resolution's step; a process's first steps are slow."""
 OF_GRADIENTS: tuple[SyncMode, ...] = ("gradients", "accumulate")
 MODES: tuple[SyncMode, ...] = get_args(SyncMode)
 COMPRESSIONS: tuple[Compression, ...] = get_args(Compression)
@@ -43,7 +51,14 @@ class Costs:
     step_seconds: dict[int, float]
     """Of computing one rank's share, by reduction (4, 2, 1)."""
     exchange_seconds: float
-    """Of all weights in 16 bits."""
+    """To average all weights, sent in 16 bits."""
+
+    def share_of_run(self, seconds: float, *, multi_resolution: bool) -> float:
+        """What part of a run would be spent if every step took `seconds` more, 0 to 1."""
+        begins = [0.0, *(end for end, _ in STAGES)]
+        lengths = {r: end - begin for begin, (end, r) in zip(begins, STAGES, strict=False)}
+        stages = lengths if multi_resolution else {1: 1.0}
+        return sum(length * seconds / (self.step_seconds[r] + seconds) for r, length in stages.items())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +107,7 @@ def plan_for_link(run: Run, state: TrainingState, group: Group, known: SyncPlan 
     batch = gather(run.training, run.crops, samples).to(run.machine)
     costs = Costs(
         step_seconds=step_seconds(state.model, batch, run.machine, group),
-        exchange_seconds=_exchange_seconds(state, group),
+        exchange_seconds=exchange_seconds(state, group, run.batch_size),
     )
     return choose(costs, run.settings, device)
 
@@ -122,21 +137,25 @@ def asked_plan(settings: Settings) -> SyncPlan | None:
 
 def choose(costs: Costs, settings: Settings, device: str) -> SyncPlan:
     """The plan for what was measured. Pure."""
-    full = costs.step_seconds[1]
     why = (
-        f"a step takes {1000 * full:.0f} ms, an exchange of all weights in 16 bits "
+        f"a step takes {1000 * costs.step_seconds[1]:.0f} ms, averaging all weights "
         f"{1000 * costs.exchange_seconds:.0f} ms"
     )
     mode = _asked_mode(settings)
     can_share_gradients = mode in ("auto", "accumulate") and device != "mps"  # gloo takes no tensor of Apple's GPU
-    if can_share_gradients and 2 * costs.exchange_seconds <= AFFORDABLE_SHARE * full:
+    in_32_bits = 2 * costs.exchange_seconds
+    if (
+        can_share_gradients
+        and costs.share_of_run(in_32_bits, multi_resolution=settings.multi_resolution) <= AFFORDABLE_SHARE_OF_GRADIENTS
+    ):
         compression = _compression(settings, "gradients")
         return SyncPlan(mode="gradients", intervals=_everywhere(1), compression=compression, why=why)
-    affordable = AFFORDABLE_SHARE * MOST_SECONDS_BETWEEN
     if mode == "auto":
-        mode = "average" if costs.exchange_seconds <= affordable else "overlap"
+        can_wait = costs.exchange_seconds <= LARGEST_WAITED_SHARE * MOST_SECONDS_BETWEEN
+        mode = "average" if can_wait else "overlap"
     # what overlaps needs only be done by the next meeting
-    share = OVERLAPPED_SHARE if mode == "overlap" else AFFORDABLE_SHARE
+    shares = {"overlap": OVERLAPPED_SHARE, "accumulate": AFFORDABLE_SHARE_OF_GRADIENTS}
+    share = shares.get(mode, AFFORDABLE_SHARE)
     intervals = {
         reduction: _interval(costs.exchange_seconds / share, step_seconds)
         for reduction, step_seconds in costs.step_seconds.items()
@@ -163,9 +182,26 @@ def step_seconds(model: Understudy, batch: Batch, machine: Machine, group: Group
             loss.item()  # waits for the device
             model.zero_grad(set_to_none=True)
 
-        seconds[place] = _quickest(compute)
+        seconds[place] = _quickest(compute, at_least_seconds=SECONDS_OF_TRYING)
     group.all_reduce_max(seconds)
     return dict(zip(reductions, seconds.tolist(), strict=True))
+
+
+def exchange_seconds(state: TrainingState, group: Group, batch_size: int) -> float:
+    """To average weights that have not changed, which leaves them as they are. Raises GroupBroken."""
+    state = replace(state, averaged=copy.deepcopy(state.averaged))
+    trial = Averaging(
+        state, group, batch_size=batch_size, intervals=_everywhere(1), compression="fp16", meet=lambda _: None
+    )
+
+    def exchange() -> None:
+        trial.begin_step(state.step, 1, is_last=True)
+        trial.settle(state)
+        next(state.model.parameters()).flatten()[0].item()  # waits for the device
+
+    seconds = torch.tensor([_quickest(exchange)], dtype=torch.float64)
+    group.all_reduce_max(seconds)
+    return float(seconds)
 
 
 def sharing_for(plan: SyncPlan, run: Run, state: TrainingState, group: Group, meet: Meet) -> Sharing:
@@ -200,24 +236,10 @@ def _compression(settings: Settings, mode: SyncMode) -> Compression:
     return "none" if mode in OF_GRADIENTS or settings.precision == "float64" else "fp16"
 
 
-def _exchange_seconds(state: TrainingState, group: Group) -> float:
-    weights = sum(parameter.numel() for parameter in state.model.parameters())
-    device = next(state.model.parameters()).device
-    sent = torch.zeros(weights, dtype=torch.float16, device=device if device.type == "cuda" else "cpu")
-
-    def exchange() -> None:
-        group.all_reduce_sum(sent)
-        sent[0].item()  # waits for the device
-
-    seconds = torch.tensor([_quickest(exchange)], dtype=torch.float64)
-    group.all_reduce_max(seconds)
-    return float(seconds)
-
-
-def _quickest(act: Callable[[], None]) -> float:
-    """Of a few tries: the first pays for memory and connections."""
-    seconds = []
-    for _ in range(TRIES):
+def _quickest(act: Callable[[], None], at_least_seconds: float = 0.0) -> float:
+    """Of a few tries: the first pay for memory and connections."""
+    seconds: list[float] = []
+    while len(seconds) < TRIES or sum(seconds) < at_least_seconds:
         begin = time.monotonic()
         act()
         seconds.append(time.monotonic() - begin)

@@ -83,7 +83,7 @@ def test_killed_at_200_random_moments_the_newest_checkpoint_is_whole(tmp_path: P
         for number in range(KILLS):
             folder = tmp_path / str(number)
             folder.mkdir()
-            pool.apply(kill_while_saving, (folder, moments.uniform(0.0, 0.12)))
+            pool.apply(kill_while_saving, (folder, moments.randrange(3), moments.uniform(0.0, 0.04)))
             steps = RunFiles(folder, "r").checkpoint_steps()
             if steps:
                 load_checkpoint(RunFiles(folder, "r"), steps[-1], restored)
@@ -95,15 +95,15 @@ def test_killed_at_200_random_moments_the_newest_checkpoint_is_whole(tmp_path: P
     assert newest >= 2, "the victims lived long enough to overwrite and prune"
 
 
-def kill_while_saving(folder: Path, seconds: float) -> None:
-    """Fork a process that saves, wait for its first file, then `seconds` more, and kill it."""
+def kill_while_saving(folder: Path, step: int, seconds: float) -> None:
+    """Fork a process that saves, wait for its first file and the checkpoint of `step`, `seconds` more, and kill it."""
     victim = os.fork()
     if victim == 0:
         try:
             save_for_ever(folder)
         finally:
             os._exit(1)
-    while not any(folder.iterdir()):
+    while not any(folder.iterdir()) or max(RunFiles(folder, "r").checkpoint_steps(), default=0) < step:
         time.sleep(0.001)
     time.sleep(seconds)
     os.kill(victim, signal.SIGKILL)

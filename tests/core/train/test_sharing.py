@@ -266,6 +266,29 @@ def average_and_overlap(group: Group) -> list[Tensor]:
     return found
 
 
+def test_what_a_rank_mends_by_itself_is_not_mended_again_by_a_late_mean(tmp_path: Path) -> None:
+    for ended in together(tmp_path, 2, differ_by_turns):
+        assert ended.result < 2.5, "the ranks stay about as far apart as their steps carry them"
+
+
+def differ_by_turns(group: Group) -> float:
+    """How far from the mean a rank ends whose own training always leads 1 away from it, to one side and the other."""
+    state = first_state()
+    sharing = shared(averaging(1, mode="overlap"), state, group)
+    for step in range(20):
+        with torch.no_grad():
+            for parameter in state.model.parameters():
+                parameter.fill_((-1.0) ** (step + group.index))
+        state.step = step + 1
+        sharing.begin_step(state.step, 1, is_last=False)
+        sharing.settle(state)
+    farthest = float(weights_of(state).abs().max())
+    sharing.flush(state)
+    sharing.close()
+    group.close()
+    return farthest
+
+
 # ---- the same on all ranks
 
 

@@ -33,8 +33,9 @@ from understudy.train.sync_plan import (
 
 STEP_SECONDS = {4: 0.01, 2: 0.03, 1: 0.1}
 NEAR = Costs(step_seconds=STEP_SECONDS, exchange_seconds=0.001)
-OFFICE = Costs(step_seconds=STEP_SECONDS, exchange_seconds=0.03)
-FAR = Costs(step_seconds=STEP_SECONDS, exchange_seconds=3.0)
+OFFICE = Costs(step_seconds=STEP_SECONDS, exchange_seconds=0.009)
+FAR = Costs(step_seconds=STEP_SECONDS, exchange_seconds=0.7)
+BEYOND = Costs(step_seconds=STEP_SECONDS, exchange_seconds=10.0)
 
 
 def test_interval_1_is_plain_data_parallelism_and_a_longer_one_averages() -> None:
@@ -71,15 +72,26 @@ def test_contradictions_are_named(settings: Settings, named: tuple[str, ...]) ->
 
 def test_what_is_left_open_is_chosen_for_the_link() -> None:
     assert asked_plan(Settings()) is None
-    near, office, far = (choose(costs, Settings(), "cpu") for costs in (NEAR, OFFICE, FAR))
+    near, office, far, beyond = (choose(costs, Settings(), "cpu") for costs in (NEAR, OFFICE, FAR, BEYOND))
     assert (near.mode, set(near.intervals.values()), near.compression) == ("gradients", {1}, "none")
     assert (office.mode, office.compression) == ("average", "fp16")
-    assert far.mode == "overlap"
+    assert (far.mode, set(far.intervals.values())) == ("average", {LONGEST_INTERVAL})
+    assert beyond.mode == "overlap"
+
+
+def test_gradients_must_be_affordable_at_the_quick_steps_of_low_resolution_too() -> None:
+    costs = Costs(step_seconds=STEP_SECONDS, exchange_seconds=0.004)
+    assert costs.share_of_run(0.008, multi_resolution=False) == pytest.approx(0.008 / 0.108)
+    assert costs.share_of_run(0.008, multi_resolution=True) == pytest.approx(
+        0.2 * 0.008 / 0.018 + 0.2 * 0.008 / 0.038 + 0.6 * 0.008 / 0.108
+    )
+    assert choose(costs, Settings(multi_resolution=False), "cpu").mode == "gradients"
+    assert choose(costs, Settings(multi_resolution=True), "cpu").mode == "average"
 
 
 def test_an_exchange_that_is_waited_for_costs_no_more_than_it_may() -> None:
     plan = choose(OFFICE, Settings(), "cpu")
-    assert plan.intervals == {4: 30, 2: 10, 1: 3}
+    assert plan.intervals == {4: 60, 2: 20, 1: 6}
     for reduction, interval in plan.intervals.items():
         training = STEP_SECONDS[reduction] * interval
         assert OFFICE.exchange_seconds <= AFFORDABLE_SHARE * training + 1e-9
@@ -99,7 +111,7 @@ def test_apples_gpu_never_shares_gradients() -> None:
 
 
 def test_powersgd_is_used_for_gradients_whatever_the_link() -> None:
-    for costs in (NEAR, OFFICE, FAR):
+    for costs in (NEAR, OFFICE, FAR, BEYOND):
         plan = choose(costs, Settings(compress="powersgd"), "cpu")
         assert plan.mode in ("gradients", "accumulate")
         assert plan.compression == "powersgd"
