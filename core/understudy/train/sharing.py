@@ -236,15 +236,15 @@ class Averaging:
 
     def _own_change(self) -> Tensor:
         """Since the common weights."""
-        return self._flat_weights() - self._common
+        return self._flat_weights().sub_(self._common)
 
     def _as_sent(self, change: Tensor) -> Tensor:
         """Its part of the mean, rounded; what rounding took goes with the next."""
-        part = change * self._weight + self._rest
+        part = torch.add(self._rest, change, alpha=self._weight)
         if self._sent_as is None:
             return part
         rounded = part.to(self._sent_as)
-        self._rest = part - rounded.to(part.dtype)
+        self._rest = part.sub_(rounded)
         return rounded
 
     def _outer(self, mean_change: Tensor) -> Tensor:
@@ -262,7 +262,8 @@ class Averaging:
         update_average(state.averaged, self._unflattened(self._common), state.step, num_steps)
 
     def _flat_weights(self) -> Tensor:
-        flat = torch.cat([parameter.detach().flatten() for parameter in self._parameters])
+        """In the order of memory, which is the same on all ranks and many times as quick to copy as any other."""
+        flat = torch.cat([parameter.detach().as_strided((parameter.numel(),), (1,)) for parameter in self._parameters])
         return flat if flat.is_cuda else flat.cpu()
 
     def _set_weights(self, flat: Tensor) -> None:
@@ -272,7 +273,8 @@ class Averaging:
     def _unflattened(self, flat: Tensor) -> list[Tensor]:
         sizes = [parameter.numel() for parameter in self._parameters]
         parts = torch.split(flat.to(self._parameters[0].device), sizes)
-        return [part.view(parameter.shape) for part, parameter in zip(parts, self._parameters, strict=True)]
+        each = zip(parts, self._parameters, strict=True)
+        return [part.as_strided(parameter.shape, parameter.stride()) for part, parameter in each]
 
 
 class Outer(Averaging):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
+
 import pytest
 import torch
 from tests.core.train.lessons import BATCH_SIZE, crops, first_state, pairs, take_steps
@@ -56,3 +60,31 @@ def test_the_batch_is_that_of_all_ranks_unless_it_shall_grow_with_them(
 ) -> None:
     machine = choose_machine(Settings(device="cpu", threads=1), refuse)
     assert choose_batch_size(settings, machine, 256 * 256, world_size) == expected
+
+
+TENSORS_OF_A_STEP = """
+import resource
+import torch
+from understudy.settings import Settings
+from understudy.train.device import choose_machine
+
+def take_a_step():
+    tensors = [torch.ones(2**21) for _ in range(8)]
+
+def pages_fetched():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+choose_machine(Settings(device="cpu", threads=1), print)
+take_a_step()
+before = pages_fetched()
+for _ in range(10):
+    take_a_step()
+print(pages_fetched() - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators cannot be told")
+def test_the_memory_of_a_step_serves_the_next() -> None:
+    done = subprocess.run([sys.executable, "-c", TENSORS_OF_A_STEP], capture_output=True, text=True, check=True)
+    of_one_step = 8 * 2**21 * 4 // 4096
+    assert int(done.stdout) < of_one_step, "of ten steps"

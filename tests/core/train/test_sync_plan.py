@@ -91,7 +91,7 @@ def test_gradients_must_be_affordable_at_the_quick_steps_of_low_resolution_too()
 
 def test_an_exchange_that_is_waited_for_costs_no_more_than_it_may() -> None:
     plan = choose(OFFICE, Settings(), "cpu")
-    assert plan.intervals == {4: 60, 2: 20, 1: 6}
+    assert plan.intervals == {4: 18, 2: 6, 1: 2}
     for reduction, interval in plan.intervals.items():
         training = STEP_SECONDS[reduction] * interval
         assert OFFICE.exchange_seconds <= AFFORDABLE_SHARE * training + 1e-9
