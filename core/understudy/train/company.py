@@ -28,9 +28,9 @@ from understudy.train.sync_plan import SyncPlan, plan_for_link, sharing_for
 _LOG = logging.getLogger("understudy")
 
 GROUP_TIMEOUT = timedelta(seconds=30)
+"""For a transfer to move at all between ranks that are all there. That a rank is gone is noticed by the desk."""
 STEPS_OF_PATIENCE = 10
 """For a transfer to stand still, in times between meeting points: steps grow up to fourfold with the resolution."""
-"""For a transfer to move at all between ranks that are all there. That a rank is gone is noticed by the desk."""
 
 
 class Regroup(Exception):
