@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,3 +56,14 @@ def test_a_run_to_which_everything_happens_ends_as_if_nothing_had(network: Labor
     undisturbed.start_alone()
     assert undisturbed.exit_codes() == {0: 0}
     assert farm.psnr() == pytest.approx(undisturbed.psnr(), abs=0.01)
+
+
+@needs_namespaces
+def test_the_long_form_runs(tmp_path: Path) -> None:
+    program = Path(__file__).with_name("chaos.py")
+    words = ["--rounds", "1", "--kinds", "kill:1", "--steps", "60", "--rate-mbit", "200"]
+    done = subprocess.run(
+        [sys.executable, program, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert "undisturbed: " in done.stdout, done.stderr
+    assert done.stderr == ""

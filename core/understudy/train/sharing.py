@@ -262,7 +262,7 @@ class Averaging:
         update_average(state.averaged, self._unflattened(self._common), state.step, num_steps)
 
     def _flat_weights(self) -> Tensor:
-        """In the order of memory, which is the same on all ranks and many times as quick to copy as any other."""
+        """In the order of memory, which is the same on all ranks and quicker to copy than any other."""
         flat = torch.cat([parameter.detach().as_strided((parameter.numel(),), (1,)) for parameter in self._parameters])
         return flat if flat.is_cuda else flat.cpu()
 
