@@ -22,7 +22,7 @@ READY = .venv/ready
 setup: $(READY)
 
 demo: $(READY)
-	$(BIN)/understudy demo
+	$(BIN)/understudy demo --farm local --ranks 2
 
 test: $(READY)
 	$(BIN)/ruff check .

@@ -29,6 +29,7 @@ cachable = True
 
 def commands():
     env.PYTHONPATH.append("{root}/core")
+    env.PYTHONPATH.append("{root}/farm")
     env.PATH.append("{root}/bin")
 
 

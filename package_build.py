@@ -7,6 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
+import tomli
+
 FOLDERS = ("core", "farm", "ui", "plugin", "tests")
 FILES = ("LICENSE", "README.md", "pyproject.toml")
 
@@ -37,6 +39,20 @@ def fill(source: Path, target: Path) -> None:
     for name in FILES:
         shutil.copy(source / name, target / name)
     write_launchers(target / "bin")
+    write_metadata(target / "core")
+
+
+def write_metadata(folder: Path) -> None:
+    """What pip would write: by it, Python finds the commands and farms that our parts bring each other."""
+    project = tomli.loads((folder.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = os.environ["REZ_BUILD_PROJECT_VERSION"]
+    info = folder / f"{project['name']}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {version}\n")
+    lines = []
+    for group, entries in {"console_scripts": project["scripts"], **project["entry-points"]}.items():
+        lines += [f"[{group}]", *(f"{name} = {place}" for name, place in entries.items()), ""]
+    (info / "entry_points.txt").write_text("\n".join(lines))
 
 
 def write_launchers(folder: Path) -> None:

@@ -24,6 +24,7 @@ from understudy.frames.colour import ColourRules
 from understudy.frames.image import Image
 from understudy.frames.window import Window
 from understudy.frames.write import write_image
+from understudy.orders import Order
 from understudy.settings import Settings
 from understudy.sources.sequences import SequenceSource
 from understudy.train import loop
@@ -31,7 +32,7 @@ from understudy.train.batches import Batch
 from understudy.train.device import Machine
 from understudy.train.network import NetworkSpec, Understudy, in_channels_last
 from understudy.train.schedule import StepPlan
-from understudy.train.session import Order, train_new
+from understudy.train.session import train_new
 from understudy.train.sharing import Sharing
 from understudy.train.sitting import Manner
 from understudy.train.state import TrainingState

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -69,9 +70,8 @@ def make_folder(folder: Path) -> None:
             folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
             raise UnderstudyError(f"{folder}: a file is in the way of this folder; choose another place") from error
-        probe = folder / f".understudy.{os.getpid()}.probe"
-        probe.touch()
-        probe.unlink()
+        with tempfile.NamedTemporaryFile(prefix=".understudy.", dir=folder):
+            pass
 
 
 @contextmanager

@@ -13,6 +13,8 @@ MODEL_SUFFIX = ".safetensors"
 STATE_SUFFIX = ".ost"
 """Optimizer state beside the weights; CopyCat's ending. The content is safetensors too."""
 RECORD_SUFFIX = ".run.json"
+VERSIONS = "v[0-9][0-9][0-9]*"
+"""Folders of a data directory in which submitted runs lie, each in one of its own."""
 
 
 def new_run_name(now: time.struct_time | None = None) -> str:
@@ -89,15 +91,16 @@ class RunFiles:
 
 
 def find_run(place: Path) -> RunFiles:
-    """The run that `place` names: a data directory (its newest run), or any file of the run.
+    """The run that `place` names: a data directory (its newest run, also of its versions), or any file of the run.
 
     Raises UnderstudyError when there is none.
     """
     if place.is_dir():
-        records = sorted(place.glob(f"*{RECORD_SUFFIX}"), key=lambda path: (path.stat().st_mtime, path.name))
+        records = [*place.glob(f"*{RECORD_SUFFIX}")] or [*place.glob(f"{VERSIONS}/*{RECORD_SUFFIX}")]
         if not records:
             raise UnderstudyError(f"{place}: holds no run (no *{RECORD_SUFFIX}); give a run's data directory")
-        return RunFiles(place, records[-1].name.removesuffix(RECORD_SUFFIX))
+        newest = max(records, key=lambda path: (path.stat().st_mtime, path.name))
+        return RunFiles(newest.parent, newest.name.removesuffix(RECORD_SUFFIX))
     owners = [
         record.name.removesuffix(RECORD_SUFFIX)
         for record in place.parent.glob(f"*{RECORD_SUFFIX}")

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from understudy.errors import EXIT_DONE
+from understudy.errors import EXIT_DONE, UnderstudyError
+
+if TYPE_CHECKING:
+    from understudy.demo.files import DemoFiles
 
 NODE = "CopyCat1"
 
@@ -15,6 +19,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--folder", type=Path, default=Path("demo"), metavar="DIR", help="where everything goes (default ./demo)"
     )
 
+    parser.add_argument("--farm", default="", metavar="NAME", help="submit it to a farm instead of training here")
+    parser.add_argument("--ranks", type=int, default=1, metavar="N", help="with --farm: rank tasks (default 1)")
+
 
 def run(arguments: argparse.Namespace) -> int:
     from understudy.demo.measure import psnr_over
@@ -23,13 +30,11 @@ def run(arguments: argparse.Namespace) -> int:
     from understudy.demo.write import write_demo
     from understudy.runs import find_model, find_run
 
+    if arguments.ranks != 1 and not arguments.farm:
+        raise UnderstudyError("--ranks: needs a farm to run on; give --farm local for this machine")
     shot = DemoShot()
     files = write_demo(arguments.folder, shot, DemoTraining(), say=print)
-    commands = (
-        ["-F", "1", "-X", NODE, str(files.script)],
-        ["apply", str(files.data_directory), "--input", files.plate, "--output", files.result],
-    )
-    for words in commands:
+    for words in _commands(files, arguments):
         print(f"\n$ understudy {' '.join(words)}", flush=True)
         code: int = arguments.main(words)
         if code != EXIT_DONE:
@@ -50,3 +55,13 @@ def run(arguments: argparse.Namespace) -> int:
     for name, value in rows.items():
         print(f"{name + ':':16}{value}")
     return EXIT_DONE
+
+
+def _commands(files: DemoFiles, arguments: argparse.Namespace) -> list[list[str]]:
+    """What a user would type, one after the other."""
+    script, data = str(files.script), str(files.data_directory)
+    if not arguments.farm:
+        apply = ["apply", data, "--input", files.plate, "--output", files.result]
+        return [["-F", "1", "-X", NODE, script], apply]
+    where = ["--farm", arguments.farm, "--ranks", str(arguments.ranks), "--follow"]
+    return [["submit", *where, "-X", NODE, script, "--apply-input", files.plate, "--apply-output", files.result]]

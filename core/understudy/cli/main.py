@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from functools import cache
+from importlib.metadata import entry_points
+from typing import NoReturn, Protocol
 
 from understudy import __version__
 from understudy.cli import apply, check, demo, info, netcheck, resume, stop, train
@@ -33,6 +36,10 @@ Train an image-to-image network on a few painted frames and give the whole shot 
 
 def run() -> None:
     """The console script."""
+    if "UNDERSTUDY_LAUNCHED" in os.environ:
+        from understudy.ranks.launch import end_with_parent  # psutil: not for --help
+
+        end_with_parent()
     sys.exit(main(sys.argv[1:]))
 
 
@@ -56,6 +63,28 @@ def main(words: Sequence[str]) -> int:
         return EXIT_USER
 
 
+class Command(Protocol):
+    """A module that is a command: its docstring begins `name: summary`."""
+
+    __doc__: str | None
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, arguments: argparse.Namespace) -> int: ...
+
+
+@cache
+def brought_commands() -> dict[str, Command]:
+    """Those that other packages bring by the entry point `understudy.commands`; one that does not load is left out."""
+    found: dict[str, Command] = {}
+    for entry in sorted(entry_points(group="understudy.commands"), key=lambda entry: entry.name):
+        try:
+            found[entry.name] = entry.load()
+        except Exception as error:  # a stranger's code
+            print(f"understudy: command {entry.name} is left out ({error})", file=sys.stderr)
+    return found
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong with the words in one line, without the whole usage before it."""
 
@@ -68,7 +97,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="understudy", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"understudy {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, module in COMMANDS.items():
+    for name, module in {**COMMANDS, **brought_commands()}.items():
         summary = (module.__doc__ or "").split(": ", 1)[-1].splitlines()[0]
         command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
         module.add_options(command)
@@ -79,7 +108,7 @@ def build_parser() -> argparse.ArgumentParser:
 def _as_command(words: Sequence[str]) -> list[str]:
     """Nuke's own form is `train` without the word; `--gpu shot.nk` must not take the script for a number."""
     command = list(words)
-    if command and command[0] not in COMMANDS and any(map(_is_of_nuke, command)):
+    if command and command[0] not in {*COMMANDS, *brought_commands()} and any(map(_is_of_nuke, command)):
         command.insert(0, "train")
     for place, word in enumerate(command[:-1]):
         if word == "--gpu" and not command[place + 1].isdecimal():

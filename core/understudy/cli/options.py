@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,8 +78,9 @@ def colour_rules(arguments: argparse.Namespace) -> ColourRules:
     from understudy.frames.colour import ColourRules  # OpenImageIO: not for --help
 
     stated = {name: getattr(arguments, f"colour_{name}") for name in COLOUR_FLAGS}
+    stated["config"] = stated["config"] or os.environ.get("OCIO", "")  # a run may be resumed where it is another one
     if stated["config"] and "://" not in stated["config"]:
-        stated["config"] = str(Path(stated["config"]).absolute())  # a run may be resumed from another folder
+        stated["config"] = str(Path(stated["config"]).absolute())  # or from another folder
     rules = ColourRules(**stated)
     rules.check()
     return rules

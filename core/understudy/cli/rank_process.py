@@ -20,15 +20,13 @@ def run_as_rank(arguments: argparse.Namespace, train: Callable[[RankPlace | None
     Raises UnderstudyError when some of what makes a rank is missing or wrong.
     """
     from understudy.ranks.contract import places_of  # psutil: not for --help
-    from understudy.ranks.launch import LAUNCHED, end_with_parent, run_ranks
+    from understudy.ranks.launch import run_ranks
 
     places = places_of(
         rank_flags(arguments), os.environ, warn=lambda line: print(f"understudy: {line}", file=sys.stderr)
     )
     if len(places) > 1:
         return run_ranks(places, arguments.words, os.environ)
-    if LAUNCHED in os.environ:
-        end_with_parent()
     return train(places[0] if places else None)
 
 

@@ -1,13 +1,15 @@
-"""resume: go on with a stopped or killed run from its newest checkpoint"""
+"""resume: go on with a stopped or killed run from its newest checkpoint, or begin one that was submitted"""
 
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from understudy.cli import options
 from understudy.cli.rank_options import add_ranks
 from understudy.cli.rank_process import given_sync_interval, run_as_rank
+from understudy.remap import PATH_RULES, remap_of_rules, remapped
 
 MAY_CHANGE = (
     *("epochs", "steps", "minutes", "checkpoint_interval", "contact_sheet_interval", "max_checkpoints"),
@@ -38,4 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
         **options.given_settings(arguments),
         **given_sync_interval(arguments),
     }
-    return run_as_rank(arguments, lambda place: resume(arguments.run_place, changes, manner, place))
+    remap = remap_of_rules(os.environ.get(PATH_RULES, ""))
+    run_place = Path(remapped(str(arguments.run_place), remap))
+    return run_as_rank(arguments, lambda place: resume(run_place, changes, manner, place, remap))

@@ -23,7 +23,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     chosen = build_source(arguments)
     settings = options.settings_of(arguments, {**(chosen.settings or {}), **given_sync_interval(arguments)})
-    from understudy.train.session import Order, train_new  # torch: only now
+    from understudy.orders import Order
+    from understudy.train.session import train_new  # torch: only now
     from understudy.train.sitting import Manner
 
     order = Order(settings=settings, source=chosen.source, colour=chosen.colour, skip_unreadable=arguments.cont)

@@ -103,6 +103,15 @@ def read_hosts(path: Path) -> tuple[tuple[HostEntry, ...], int]:
     return tuple(entries), port
 
 
+def entries_of(label: str, text: str) -> tuple[HostEntry, ...]:
+    """The machines in `first:2,second`. Raises UnderstudyError that begins with `label`."""
+    entries = tuple(_entry_of_text(label, word.strip()) for word in text.split(",") if word.strip())
+    twice = next(_duplicates(entries), "")
+    if twice or not entries:
+        raise UnderstudyError(f"{label} {text}: " + (f"{twice} is listed twice" if twice else "lists no hosts"))
+    return entries
+
+
 def _read_toml(path: Path) -> Mapping[str, object]:
     try:
         content: dict[str, object] = tomli.loads(path.read_text(encoding="utf-8"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +19,8 @@ from understudy.files import naming_the_file, write_bytes
 Steps = NDArray[np.int64]
 Values = NDArray[np.float64]
 JsonLine = Mapping[str, object]
+
+_BYTES_OF_NEWEST = 65536
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +115,25 @@ def read_metrics(path: Path) -> Metrics:
         validation_psnrs=_column(validations, "validation_psnr"),
         events=events,
     )
+
+
+def newest_step(path: Path) -> tuple[int, float] | None:
+    """(Last step recorded, its loss); None when there is none yet. Reads the end of the file only.
+
+    Raises UnderstudyError if the file is missing.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _BYTES_OF_NEWEST))
+            *lines, _half_written = file.read().split(b"\n")
+    except OSError as error:
+        raise UnderstudyError(f"{path}: cannot be read ({error.strerror}); give a run that has trained") from error
+    for raw in reversed(lines):
+        with suppress(ValueError):  # the first may be cut
+            line = json.loads(raw)
+            if isinstance(line, dict) and "loss" in line and "event" not in line:
+                return int(_number(line, "step")), _number(line, "loss")
+    return None
 
 
 def truncate_after(path: Path, step: int) -> None:

@@ -24,7 +24,7 @@ JsonObject = Mapping[str, object]
 Value = TypeVar("Value")
 Word = TypeVar("Word")
 
-RunState = Literal["training", "finished", "stopped", "failed"]
+RunState = Literal["submitted", "training", "finished", "stopped", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +78,11 @@ class RunRecord:
     started: str
     """ISO 8601 with zone."""
     total_steps: int
+    """0 until the run has begun."""
     batch_size: int
-    """Crops a step, over all ranks; chosen when the setting says auto."""
+    """Crops a step, over all ranks; chosen when the setting says auto. 0 until the run has begun."""
     device: str
+    """Rank 0's; empty until the run has begun."""
     state: RunState = "training"
     ended: str = ""
     """ISO 8601 with zone; empty while training."""

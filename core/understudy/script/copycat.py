@@ -10,7 +10,7 @@ from understudy.errors import ProblemList, UnderstudyError
 from understudy.script.graph import Node, Script
 from understudy.script.knobs import Knob, bool_knob, enum_knob, float_knob, int_knob, text_knob
 from understudy.script.nodes.base import node_error
-from understudy.script.paths import PathRules, Remap
+from understudy.script.paths import PathRules
 from understudy.settings import ModelSize, Settings
 
 INPUT, GROUND_TRUTH = 0, 1
@@ -66,7 +66,7 @@ def training_inputs(script: Script, copycat: Node) -> tuple[Node, Node]:
     return shown, wanted
 
 
-def knob_overrides(script: Script, copycat: Node, *, remap: Remap = ()) -> dict[str, object]:
+def knob_overrides(copycat: Node, paths: PathRules) -> dict[str, object]:
     """The Settings fields that the node's stated knobs set; a knob that the script leaves out sets none.
 
     Raises Problems naming node and knob for every value that cannot be read or is not supported.
@@ -77,18 +77,18 @@ def knob_overrides(script: Script, copycat: Node, *, remap: Remap = ()) -> dict[
         knob_name = str(field.metadata["knob"])
         if knob_name in copycat.knobs:
             with problems.collecting():
-                overrides[field.name] = _value(script, copycat, field, remap)
+                overrides[field.name] = _value(copycat, field, paths)
     with problems.collecting():
         overrides.update(_choices(copycat, overrides))
     problems.raise_if_any()
     return {name: value for name, value in overrides.items() if value is not None}
 
 
-def _value(script: Script, node: Node, field: dataclasses.Field[object], remap: Remap) -> object:
+def _value(node: Node, field: dataclasses.Field[object], paths: PathRules) -> object:
     """The knob as its field's type; None where it says nothing."""
     knob_name, default = str(field.metadata["knob"]), field.default
     if isinstance(default, Path) or default is None:
-        path = PathRules(script=script, remap=remap).path_of(node, knob_name)
+        path = paths.path_of(node, knob_name)
         return Path(path) if path else None
     if field.name == "model_size":
         words = get_args(ModelSize)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from understudy.errors import UnderstudyError
+from understudy.remap import Remap, remapped
 from understudy.script.graph import Node, Script
 from understudy.script.tokens import read_commands
 
-Remap = tuple[tuple[str, str], ...]
-"""Beginnings of paths and what replaces them; the first that fits counts."""
-
+_GETENV = re.compile(r"\[\s*getenv\s+(\w+)\s*\]")
 _MAX_NESTING = 16
 _SCRIPT_FOLDER_PYTHON = ("nuke.script_directory()", "os.path.dirname(nuke.root().name())")
 _SCRIPT_NAME_PYTHON = ("nuke.root().name()", "nuke.root()['name'].value()", "nuke.root()['name'].getValue()")
@@ -39,7 +39,7 @@ class PathRules:
         """
         try:
             text = self._expanded(node.knobs.get(knob, ""), 0).strip()
-            return self._remapped(self._absolute(text)) if text else ""
+            return remapped(self._absolute(text), self.remap) if text else ""
         except _NotUnderstood as fault:
             raise UnderstudyError(
                 f"{node.label}, line {node.line}: knob {knob} holds {fault}; write the path out in the script"
@@ -56,12 +56,6 @@ class PathRules:
         if stated and not (PurePosixPath(stated).is_absolute() or PureWindowsPath(stated).is_absolute()):
             return f"{self._script_folder()}/{stated}"
         return stated or self._script_folder()
-
-    def _remapped(self, path: str) -> str:
-        for before, after in self.remap:
-            if path.startswith(before.replace("\\", "/")):
-                return after.replace("\\", "/") + path[len(before) :]
-        return path
 
     def _expanded(self, text: str, nesting: int) -> str:
         """The text with each `[...]` replaced by what it stands for."""
@@ -121,6 +115,12 @@ class PathRules:
 
     def _script_folder(self) -> str:
         return self.script.path.absolute().parent.as_posix()
+
+
+def variables_named(path: Path) -> tuple[str, ...]:
+    """Names of the environment variables that the script's paths ask for, sorted."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return tuple(sorted(set(_GETENV.findall(text))))
 
 
 def _words(inside: str) -> Sequence[str]:

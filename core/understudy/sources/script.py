@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -12,14 +13,15 @@ from understudy.frames.colour import ColourRules
 from understudy.frames.image import Image
 from understudy.frames.sequence import MAX_FRAMES, format_frames
 from understudy.pairs import FrameSource, Media, Pair
+from understudy.remap import Remap
 from understudy.runs import RunFiles
 from understudy.script.channels import component, is_main
 from understudy.script.copycat import INPUT_NAMES, find_copycat, knob_overrides, training_inputs
 from understudy.script.evaluate import Evaluator
 from understudy.script.graph import Node, Script, read_script
 from understudy.script.nodes.base import Reading, Request, Span, node_error
-from understudy.script.paths import PathRules, Remap
-from understudy.sources.sequences import colour_of_record, frames_of_record
+from understudy.script.paths import PathRules, variables_named
+from understudy.sources.sequences import colour_of_record, frames_of_record, remap_of_record
 from understudy.sources.uses import with_validation
 
 
@@ -57,6 +59,8 @@ class ScriptSource:
     colour: ColourRules = field(default_factory=ColourRules)
     original: Path | None = None
     """Where the script lived, if `script` is a copy: paths in it are relative to that place."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """What [getenv NAME] in paths saw where the run was asked for; goes over the process's own."""
 
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs in frame order.
@@ -67,7 +71,7 @@ class ScriptSource:
         script = self._read()
         copycat = find_copycat(script, self.node)
         shown, wanted = training_inputs(script, copycat)
-        reading = Reading(paths=PathRules(script=script, remap=self.remap), colour=self.colour, view=self.view)
+        reading = Reading(paths=self._path_rules(script), colour=self.colour, view=self.view)
         evaluator = Evaluator(script, reading)
         evaluator.check((shown, wanted))
         frames = _common_frames(evaluator, copycat, (shown, wanted))
@@ -81,12 +85,14 @@ class ScriptSource:
     def knob_overrides(self) -> dict[str, object]:
         """The Settings fields that the node's knobs set. Raises Problems naming node and knob."""
         script = self._read()
-        return knob_overrides(script, find_copycat(script, self.node), remap=self.remap)
+        return knob_overrides(find_copycat(script, self.node), self._path_rules(script))
 
     def kept_beside(self, files: RunFiles) -> ScriptSource:
         """A copy of the script in the run; its paths are still relative to the original's place."""
         write_bytes(files.script, self.script.read_bytes())
-        return replace(self, script=files.script, original=self.original or self.script)
+        seen = self._path_rules(self._read()).environment
+        environment = tuple((name, seen[name]) for name in variables_named(self.script) if name in seen)
+        return replace(self, script=files.script, original=self.original or self.script, environment=environment)
 
     def record(self) -> dict[str, object]:
         """Plain data for `from_record`."""
@@ -96,6 +102,7 @@ class ScriptSource:
             "original": str((self.original or self.script).absolute()),
             "node": self.node,
             "remap": [list(pair) for pair in self.remap],
+            "environment": dict(self.environment),
             "validation_frames": format_frames(self.validation_frames),
             "view": self.view,
             "colour": asdict(self.colour),
@@ -103,18 +110,22 @@ class ScriptSource:
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> ScriptSource:
-        remap = record["remap"]
-        if not isinstance(remap, list | tuple):
-            raise TypeError("remap is not a list")
+        environment = record.get("environment", {})
+        if not isinstance(environment, Mapping):
+            raise TypeError("environment is no table")
         return cls(
             script=Path(str(record["script"])),
             original=Path(str(record["original"])),
             node=str(record["node"]),
-            remap=tuple((str(before), str(after)) for before, after in remap),
+            remap=remap_of_record(record),
+            environment=tuple((str(name), str(value)) for name, value in environment.items()),
             validation_frames=frames_of_record(record, "validation_frames"),
             view=str(record["view"]),
             colour=colour_of_record(record),
         )
+
+    def _path_rules(self, script: Script) -> PathRules:
+        return PathRules(script=script, remap=self.remap, environment={**os.environ, **dict(self.environment)})
 
     def _read(self) -> Script:
         return read_script(self.script, original=self.original)

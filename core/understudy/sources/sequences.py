@@ -14,6 +14,7 @@ from understudy.frames.read import read_image
 from understudy.frames.sequence import Sequence as FileSequence
 from understudy.frames.sequence import format_frames, is_missing, parse_frames
 from understudy.pairs import Media, Pair
+from understudy.remap import Remap
 from understudy.runs import RunFiles
 from understudy.sources.uses import with_validation
 
@@ -143,6 +144,14 @@ def colour_of_record(record: Mapping[str, object]) -> ColourRules:
     if unknown:
         raise UnderstudyError(f"colour rules {', '.join(unknown)} are unknown to this version")
     return ColourRules(**stated)
+
+
+def remap_of_record(record: Mapping[str, object]) -> Remap:
+    """Beginnings of paths and what replaces them; empty when there are none. Raises TypeError when it is no list."""
+    listed = record.get("remap", ())
+    if not isinstance(listed, list | tuple):
+        raise TypeError("remap is not a list")
+    return tuple((str(before), str(after)) for before, after in listed)
 
 
 def _those_found(sequence: FileSequence, side: str) -> tuple[int, ...]:

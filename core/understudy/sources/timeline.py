@@ -14,8 +14,9 @@ from understudy.files import write_text
 from understudy.frames.colour import ColourRules
 from understudy.frames.sequence import MAX_FRAMES, format_frames, is_missing
 from understudy.pairs import FrameSource, Pair, PairUse
+from understudy.remap import Remap, remapped
 from understudy.runs import RunFiles
-from understudy.sources.sequences import FileFrame, colour_of_record, frames_of_record
+from understudy.sources.sequences import FileFrame, colour_of_record, frames_of_record, remap_of_record
 from understudy.sources.timeline_media import OUR_KEY, file_shown, our_metadata, reference_to
 from understudy.sources.uses import with_validation
 
@@ -40,6 +41,8 @@ class TimelineSource:
     """Empty: every frame of the target track."""
     validation_frames: tuple[int, ...] = ()
     """Empty: as the timeline's metadata and markers say."""
+    remap: Remap = ()
+    """Beginnings of the media's paths and what replaces them."""
     colour: ColourRules = field(default_factory=ColourRules)
 
     def pairs(self) -> tuple[Pair, ...]:
@@ -61,7 +64,7 @@ class TimelineSource:
 
     def kept_beside(self, files: RunFiles) -> TimelineSource:
         """The run's own timeline: it says everything about the pairs that this one does."""
-        return TimelineSource(timeline=files.timeline, colour=self.colour)
+        return TimelineSource(timeline=files.timeline, colour=self.colour)  # its media are remapped already
 
     def record(self) -> dict[str, object]:
         """Plain data for `from_record`."""
@@ -77,6 +80,7 @@ class TimelineSource:
             **{name: str(record[name]) for name in texts},
             frames=frames_of_record(record, "frames"),
             validation_frames=frames_of_record(record, "validation_frames"),
+            remap=remap_of_record(record),
             colour=colour_of_record(record),
         )
 
@@ -106,7 +110,8 @@ class TimelineSource:
         )
 
     def _frame_source(self, side: Side, shown: _Shown) -> FileFrame:
-        path, number = file_shown(shown.clip, shown.media_time, self.timeline)
+        named, number = file_shown(shown.clip, shown.media_time, self.timeline)
+        path = Path(remapped(str(named), self.remap))
         if is_missing(path):
             raise UnderstudyError(
                 f"{path}: no such file ({side} track of {self.timeline}); render it or relink the clip"

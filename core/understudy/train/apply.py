@@ -39,6 +39,8 @@ class ApplyOrder:
     """Pattern of the EXR files to write."""
     frames: tuple[int, ...] = ()
     """Empty: all that the input has."""
+    part: tuple[int, int] = (0, 1)
+    """(Which, of how many): neighbouring frames of them, for tasks of a farm."""
     input_layer: str | None = None
     """None: the layer that the model was trained on."""
     input_colorspace: str = ""
@@ -58,7 +60,9 @@ def apply_model(order: ApplyOrder) -> int:
     path = find_model(order.model)
     saved = load_model(path)
     source, target = Sequence(order.input), Sequence(order.output)
-    frames = _frames(order, source, target)
+    frames = _part_of(_frames(order, source, target), *order.part)
+    if not frames:
+        return EXIT_DONE
     progress = Progress(order.progress_style, sys.stdout)
     machine = choose_machine(order.settings, progress.say)
     saved.model.to(machine.device)
@@ -106,6 +110,11 @@ def _frames(order: ApplyOrder, source: Sequence, target: Sequence) -> tuple[int,
     if missing:
         raise Problems(f"{source.path(frame)}: missing; render it or leave it out of --frames" for frame in missing)
     return tuple(frames)
+
+
+def _part_of(frames: tuple[int, ...], number: int, count: int) -> tuple[int, ...]:
+    """Parts differ by one frame at most; there may be more parts than frames."""
+    return frames[len(frames) * number // count : len(frames) * (number + 1) // count]
 
 
 def _read_ahead(reader: ThreadPoolExecutor, tasks: list[Callable[[], Image]]) -> Iterator[Future[Image]]:

@@ -4,46 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from understudy.dataset import pair_digests
-from understudy.errors import EXIT_DONE, ProblemList, Problems, UnderstudyError
-from understudy.files import make_folder, naming_the_file, remove_partials
-from understudy.frames.colour import ColourRules
-from understudy.pairs import PairSource
+from understudy.errors import EXIT_DONE, UnderstudyError
+from understudy.files import naming_the_file, remove_partials
+from understudy.orders import PATHS_OF_SETTINGS, Order, lay_down, remembered
 from understudy.ranks.meeting import Meeting
 from understudy.ranks.place import RankPlace
+from understudy.remap import Remap
 from understudy.report.metrics import truncate_after
 from understudy.report.progress import Progress
-from understudy.report.run_record import RunRecord, now, pair_records, read_record, this_host
+from understudy.report.run_record import RunRecord, pair_records, read_record, this_host
 from understudy.report.versions import versions
 from understudy.runs import RunFiles, find_run, new_run_name
-from understudy.settings import OF_ONE_RANK, Settings, check, from_record, to_record
-from understudy.sources.record import from_record as source_from_record
-from understudy.sources.sequences import colour_of_record
-from understudy.sources.timeline import write_timeline
+from understudy.settings import OF_ONE_RANK, Settings, to_record
 from understudy.train.admission import admitted, fitted_to
 from understudy.train.checkpoint import load_checkpoint
-from understudy.train.device import choose_machine
+from understudy.train.device import Machine, choose_machine
 from understudy.train.model_file import load_model
 from understudy.train.prepare import decoded_frames, first_model, prepare_run, refuse_other_channels
 from understudy.train.run import Run
 from understudy.train.sitting import Manner, follow, lead, speaking
 from understudy.train.state import new_state
-
-
-@dataclass(frozen=True, kw_only=True)
-class Order:
-    """A run, as the edge or its record asks for it."""
-
-    settings: Settings
-    source: PairSource
-    colour: ColourRules
-    skip_unreadable: bool = False
-    """Leave out, with a warning each, pairs that cannot be read."""
 
 
 def train_new(order: Order, manner: Manner, place: RankPlace | None = None) -> int:
@@ -56,7 +41,6 @@ def train_new(order: Order, manner: Manner, place: RankPlace | None = None) -> i
         directory, name = order.settings.data_directory, order.settings.run_name
         if place is None or place.world_size == 1:
             return _begin(order, RunFiles(directory, name or new_run_name()), manner, progress, None)
-        order = dataclasses.replace(order, settings=fitted_to(place, order.settings))
         with admitted(
             place,
             order.settings,
@@ -73,19 +57,27 @@ def train_new(order: Order, manner: Manner, place: RankPlace | None = None) -> i
             return _begin(order, files, manner, progress, meeting)
 
 
-def resume(run_place: Path, changes: Mapping[str, object], manner: Manner, place: RankPlace | None = None) -> int:
-    """Go on with the run that `run_place` names, with some settings changed, alone or as a rank; the exit code.
+def resume(
+    run_place: Path,
+    changes: Mapping[str, object],
+    manner: Manner,
+    place: RankPlace | None = None,
+    remap: Remap = (),
+) -> int:
+    """Go on with the run that `run_place` names, or begin it if it was submitted, alone or as a rank; the exit code.
 
+    `changes`: settings that are other ones now. `remap`: for paths that another system wrote.
     Raises UnderstudyError when there is no such run, its frames have changed, or its newest checkpoint is damaged.
     """
     with speaking(manner) as progress:
         files = find_run(run_place)
-        order = _remembered(read_record(files.record), files, changes)
+        record = read_record(files.record)
+        order = remembered(record, files, changes, remap)
         if place is None or place.world_size == 1:
             return _go_on(order, files, manner, progress, None)
-        order = dataclasses.replace(order, settings=fitted_to(place, order.settings))
+        has_begun = record.state != "submitted"
         with admitted(
-            place, order.settings, files, may_go_on=lambda _: True, has_begun=True, progress=progress
+            place, order.settings, files, may_go_on=lambda _: True, has_begun=has_begun, progress=progress
         ) as meeting:
             step = _go_on if meeting.leads else _follow
             return step(order, files, manner, progress, meeting)
@@ -96,23 +88,23 @@ def _begin(order: Order, files: RunFiles, manner: Manner, progress: Progress, me
     _refuse_existing(files)
     settings = order.settings
     pairs = order.source.pairs()
-    machine = choose_machine(settings, progress.say)
+    machine = _machine(settings, meeting, progress)
     with decoded_frames(pairs, settings, order.skip_unreadable, progress, files.name if meeting else None) as dataset:
         model = first_model(settings, dataset)
         run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, _world_size(meeting))
         _fix_terms(run, meeting)
-        make_folder(files.directory)
-        record = _new_record(run, order, manner)
-        write_timeline(files.timeline, pairs, name=files.name)
-        return lead(run, new_state(model, machine), record, manner, progress, meeting)
+        record = lay_down(order, pairs, files, command=manner.command)
+        return lead(run, new_state(model, machine), _renewed(record, run, order), manner, progress, meeting)
 
 
 def _go_on(order: Order, files: RunFiles, manner: Manner, progress: Progress, meeting: Meeting | None) -> int:
     """From the newest checkpoint, alone or as rank 0."""
     record, settings = read_record(files.record), order.settings
-    settings = dataclasses.replace(settings, batch_size=record.batch_size, scale_batch=False)
+    has_begun = record.state != "submitted"
+    if has_begun:
+        settings = dataclasses.replace(settings, batch_size=record.batch_size, scale_batch=False)
     pairs = order.source.pairs()
-    machine = choose_machine(settings, progress.say)
+    machine = _machine(settings, meeting, progress)
     remove_partials(files.directory, files.name)
     newest = max(files.checkpoint_steps(), default=0)  # killed before the first: the same run from its beginning
     with decoded_frames(pairs, settings, record.skip_unreadable, progress, files.name if meeting else None) as dataset:
@@ -127,21 +119,14 @@ def _go_on(order: Order, files: RunFiles, manner: Manner, progress: Progress, me
             progress.say(f"{files.name} is finished at step {state.step}; give --epochs, --steps or --minutes to go on")
             return EXIT_DONE
         _fix_terms(run, meeting)
-        progress.say(f"Resuming {files.name} after step {state.step}")
-        renewed = dataclasses.replace(
-            record,
-            settings=to_record(order.settings),
-            total_steps=run.schedule.total_steps,
-            device=str(machine),
-            state="training",
-            ended="",
-        )
-        return lead(run, state, renewed, manner, progress, meeting)
+        if has_begun:
+            progress.say(f"Resuming {files.name} after step {state.step}")
+        return lead(run, state, _renewed(record, run, order), manner, progress, meeting)
 
 
 def _follow(order: Order, files: RunFiles, manner: Manner, progress: Progress, meeting: Meeting) -> int:
     """As any other rank: on rank 0's terms, from the state that the others have."""
-    machine = choose_machine(order.settings, progress.say)
+    machine = _machine(order.settings, meeting, progress)
     pairs = order.source.pairs()
     with decoded_frames(pairs, order.settings, order.skip_unreadable, progress, files.name) as dataset:
         meeting.member.hold_pairs(pair_digests(dataset))
@@ -150,6 +135,10 @@ def _follow(order: Order, files: RunFiles, manner: Manner, progress: Progress, m
         model = first_model(settings, dataset)
         run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, meeting.place.world_size)
         return follow(run, new_state(model, machine), manner, progress, meeting)
+
+
+def _machine(settings: Settings, meeting: Meeting | None, progress: Progress) -> Machine:
+    return choose_machine(fitted_to(meeting.place, settings) if meeting else settings, progress.say)
 
 
 def _world_size(meeting: Meeting | None) -> int:
@@ -172,28 +161,6 @@ def _is_unfinished(files: RunFiles, settings: Settings) -> bool:
     return record.state == "training" and all(record.settings.get(name) == asked[name] for name in same)
 
 
-def _remembered(record: RunRecord, files: RunFiles, changes: Mapping[str, object]) -> Order:
-    """What the run was begun with. Raises Problems naming the record when it says what this version cannot follow."""
-    problems = ProblemList()
-    with problems.collecting():
-        settings = from_record({**record.settings, "batch_size": record.batch_size, "scale_batch": False})
-        source = source_from_record({**record.source, **_kept_with(files, record)})
-        colour = colour_of_record({"colour": record.colour})
-    if problems.lines:
-        mend = "restore it from a backup, or start a new run"
-        raise Problems(f"{files.record}: {line}; {mend}" for line in problems.lines)
-    settings = dataclasses.replace(settings, **changes)  # type: ignore[arg-type]
-    check(settings)
-    return Order(settings=settings, source=source, colour=colour, skip_unreadable=record.skip_unreadable)
-
-
-def _kept_with(files: RunFiles, record: RunRecord) -> dict[str, str]:
-    """Where the run's own script or timeline lies now: the data directory may have been moved."""
-    kept = {"script": files.script, "timeline": files.timeline}
-    kind = record.source.get("kind")
-    return {kind: str(kept[kind].absolute())} if isinstance(kind, str) and kind in kept else {}
-
-
 def _refuse_existing(files: RunFiles) -> None:
     with naming_the_file(files.record):  # a path may be too long to be asked for
         exists = files.record.exists()
@@ -203,18 +170,23 @@ def _refuse_existing(files: RunFiles) -> None:
         )
 
 
-def _new_record(run: Run, order: Order, manner: Manner) -> RunRecord:
-    return RunRecord(
-        settings=to_record(dataclasses.replace(order.settings, run_name=run.files.name)),
-        source=order.source.kept_beside(run.files).record(),
-        colour=dataclasses.asdict(order.colour),
-        skip_unreadable=order.skip_unreadable,
-        pairs=pair_records([pair.pair for pair in run.dataset.pairs]),
-        versions=versions(torch.__version__),
-        host=this_host(),
-        command=manner.command,
-        started=now(),
+def _renewed(record: RunRecord, run: Run, order: Order) -> RunRecord:
+    """The record of a run that goes on, or that was submitted and begins."""
+    if record.state == "submitted":
+        record = dataclasses.replace(
+            record,
+            pairs=pair_records([pair.pair for pair in run.dataset.pairs]),
+            versions=versions(torch.__version__),
+            host=this_host(),
+            batch_size=run.batch_size,
+        )
+    settings = to_record(dataclasses.replace(order.settings, run_name=run.files.name))
+    as_written = {name: record.settings[name] for name in PATHS_OF_SETTINGS}  # where this rank is, they may be others
+    return dataclasses.replace(
+        record,
+        settings={**settings, **as_written},
         total_steps=run.schedule.total_steps,
-        batch_size=run.batch_size,
         device=str(run.machine),
+        state="training",
+        ended="",
     )

@@ -9,6 +9,7 @@ from tests.core.script.fixtures import script_of
 
 from understudy.errors import Problems, UnderstudyError
 from understudy.script.copycat import find_copycat, knob_overrides, training_inputs
+from understudy.script.paths import PathRules
 
 TWO = "CopyCat { inputs 0 name CopyCat1 }\nGrade { name Grade1 }\n"
 TWO += "Group { name G }\n CopyCat { name CopyCat2 }\nend_group\n"
@@ -41,7 +42,7 @@ def test_other_names_list_what_there_is(text: str, name: str, what: str) -> None
 
 def _overrides(knobs: str) -> dict[str, object]:
     script = script_of(f"CopyCat {{\n inputs 0\n name CopyCat1\n {knobs}\n}}\n", Path("/shots"))
-    return knob_overrides(script, script.nodes[0], remap=(("P:", "/mnt/p"),))
+    return knob_overrides(script.nodes[0], PathRules(script=script, remap=(("P:", "/mnt/p"),)))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 from tests.core.script.fixtures import script_of
 
 from understudy.errors import UnderstudyError
-from understudy.script.paths import PathRules, Remap
+from understudy.remap import Remap
+from understudy.script.paths import PathRules
 
 FOLDER = Path("/shots/a b")
 

@@ -1,0 +1,1 @@
+"""Back ends: one module for each farm. They translate and ask; planning is shared."""

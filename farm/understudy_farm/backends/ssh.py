@@ -1,0 +1,243 @@
+"""ssh: machines from a list, reached by ssh; no service runs on them, and nothing stays on them."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import understudy
+from understudy.errors import ProblemList, UnderstudyError
+from understudy.files import write_private
+from understudy.frames.sequence import Sequence as FileSequence
+from understudy.ranks.contract import LOCAL_ADDR, MAIN_ADDR, MAIN_PORT, RANK_GPU, RANKS_HERE
+from understudy.ranks.hosts import HostEntry, entries_of, read_hosts
+from understudy.ranks.launch import LAUNCHED, SECRET
+from understudy.ranks.place import AUTO
+from understudy.remap import PATH_RULES, rules_text
+from understudy.report.run_record import read_record
+from understudy.runs import RunFiles
+from understudy_farm.backend import Capabilities, FarmError, Option, Site, Worker
+from understudy_farm.backends.watched import WatchedFarm
+from understudy_farm.commands import COMMANDS, Command, Commands, to_text
+from understudy_farm.folder import JobFolder
+from understudy_farm.plan import APPLY
+from understudy_farm.shell import ask
+from understudy_farm.spec import Job, Step
+
+MAIN_PORT_WITHOUT_STORAGE = "30000"
+"""Where nothing is shared, rank 0 cannot say which port it took."""
+KILLED = 128
+"""Codes above it: the shell's word for a process that a signal ended, and ssh's own (255) for a line that broke."""
+SECONDS_TO_END_ALONE = 10
+"""From being asked to being killed, when the line is gone: time for a checkpoint."""
+SECONDS_BETWEEN_FETCHES = 10.0
+KEEP_ALIVE = ("-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
+MEND = "see whether `ssh HOST true` works from here without a password"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seat:
+    """Where one rank computes."""
+
+    entry: HostEntry
+    gpu: int
+
+
+class SshFarm(WatchedFarm):
+    """Every task a process of a remote machine, tied to an ssh process of this one: the end of one ends the other."""
+
+    name = "ssh"
+    doc = "machines of a list, by ssh"
+    options: tuple[Option, ...] = (
+        Option(name="hosts", doc="a hosts file, or names as in a:2,b (two ranks on a, one on b)"),
+        Option(name="ssh", doc="the ssh command and its words", default="ssh"),
+        Option(
+            name="sync_dir",
+            doc="folder on every host ({host}: its name) for code, frames and run, where no storage is shared",
+        ),
+    )
+
+    def capabilities(self, site: Site) -> Capabilities:
+        del site
+        return Capabilities(can_gang=True, has_queue=False, knows_workers=True)
+
+    def workers(self, job: Job, site: Site) -> tuple[Worker, ...]:
+        return tuple(Worker(name=seat.entry.name) for seat in _seats(job, site))
+
+    def payload(self, job: Job, site: Site) -> Mapping[str, str]:
+        seats = _seats(job, site)
+        tasks = tuple(
+            _command(job, step, number, seats, site) for step in job.steps for number in range(step.num_tasks)
+        )
+        return {COMMANDS: to_text(Commands(farm=self.name, options=dict(site.values), tasks=tasks))}
+
+    def habits(self, job: Job, site: Site) -> SshHabits:
+        """For the watcher."""
+        return SshHabits(job, site)
+
+
+class SshHabits:
+    """Tries every host first; where no storage is shared, carries files there and back."""
+
+    def __init__(self, job: Job, site: Site) -> None:
+        self._job = job
+        self._site = site
+        self._hosts = tuple(dict.fromkeys(seat.entry.name for seat in _seats(job, site)))
+        self._next_fetch = 0.0
+
+    def is_worth_another_start(self, code: int) -> bool:
+        return code < 0 or code > KILLED
+
+    def prepare(self) -> None:
+        """Raises Problems naming every host that cannot be reached, or to which files cannot be copied."""
+        if self._site["sync_dir"]:
+            secret = JobFolder(self._job.run_directory).farm / "secret"
+            if not secret.exists():
+                write_private(secret, secrets.token_hex(32).encode())
+        problems = ProblemList()
+        with ThreadPoolExecutor(16) as several:
+            for trial in [several.submit(self._make_ready, host) for host in self._hosts]:
+                with problems.collecting():
+                    trial.result()
+        problems.raise_if_any()
+
+    def look(self) -> None:
+        if self._site["sync_dir"] and time.monotonic() >= self._next_fetch:
+            self._fetch(self._hosts[:1])
+            self._next_fetch = time.monotonic() + SECONDS_BETWEEN_FETCHES
+
+    def task_ended(self) -> None:
+        if self._site["sync_dir"]:
+            self._fetch(self._hosts)
+
+    def _make_ready(self, host: str) -> None:
+        folder = _sync_dir(self._site, host)
+        remote = f"mkdir -p {shlex.quote(folder)}" if folder else "true"
+        ask([*_ssh(self._site), host, remote], mend=f"host {host}: {MEND}")
+        if folder:
+            listed = "\n".join(map(str, self._files_to_send())) + "\n"
+            words = ["rsync", "--archive", "--recursive", "--relative", "--files-from=-", *self._by_ssh()]
+            ask([*words, "--exclude=__pycache__", "/", f"{host}:{folder}/"], mend=f"host {host}: {MEND}", stdin=listed)
+
+    def _files_to_send(self) -> list[Path]:
+        """Absolute: the run, our code, and every file that the run names."""
+        files = RunFiles(self._job.run_directory, self._job.run_name)
+        record = read_record(files.record)
+        sides = [Path(side.path) for pair in record.pairs for side in (pair.input, pair.target)]
+        stated = [record.settings.get("initial_weights"), record.colour.get("config")]
+        named = [path for path in map(str, filter(None, stated)) if "://" not in path]
+        return [
+            *_packages(),
+            self._job.run_directory,
+            *dict.fromkeys(sides),
+            *map(Path, named),
+            *self._frames_to_apply(),
+        ]
+
+    def _frames_to_apply(self) -> list[Path]:
+        pattern = _word_after(self._job, "--input")
+        sequence = FileSequence(pattern)
+        return [sequence.path(frame) for frame in sequence.frames_on_disk()] if pattern else []
+
+    def _fetch(self, hosts: Sequence[str]) -> None:
+        """A host that is gone has nothing more to give."""
+        result = _word_after(self._job, "--output")
+        wanted = [self._job.run_directory, *([Path(result).parent] if result else [])]
+        for host in hosts:
+            for folder in wanted:
+                place = f"{host}:{_sync_dir(self._site, host)}/.{folder}/"
+                words = ["rsync", "--archive", "--update", "--exclude=farm", *self._by_ssh(), place, f"{folder}/"]
+                with suppress(FarmError):
+                    folder.mkdir(parents=True, exist_ok=True)
+                    ask(words, mend=MEND)
+
+    def _by_ssh(self) -> list[str]:
+        return ["-e", shlex.join(_ssh(self._site))]
+
+
+def _seats(job: Job, site: Site) -> tuple[_Seat, ...]:
+    """One for every rank that the hosts can take, in the order of the list. Raises UnderstudyError for a wrong list."""
+    text = site["hosts"]
+    if not text:
+        raise FarmError("ssh: no hosts; give -O hosts=a:2,b or -O hosts=HOSTS.toml")
+    entries = read_hosts(Path(text))[0] if text.endswith(".toml") else entries_of("-O hosts", text)
+    allowed = job.placement.machines
+    strangers = sorted(set(allowed) - {entry.name for entry in entries})
+    if strangers:
+        raise FarmError(f"--machines {strangers[0]}: is not among the hosts; add it there")
+    return tuple(
+        _Seat(entry=entry, gpu=gpu) for entry in entries if not allowed or entry.name in allowed for gpu in entry.gpus
+    )
+
+
+def _command(job: Job, step: Step, number: int, seats: tuple[_Seat, ...], site: Site) -> Command:
+    seat = seats[number % len(seats)]
+    sync_dir = _sync_dir(site, seat.entry.name)
+    folder = Path(f"{sync_dir}{job.run_directory}")
+    variables = {
+        **step.environment_of(number),
+        **({RANK_GPU: str(seat.gpu), RANKS_HERE: str(len(seat.entry.gpus))} if step.at_once else {}),
+        **({LOCAL_ADDR: seat.entry.local_address} if seat.entry.local_address else {}),
+        **(_without_storage(step, seats[0].entry, number, sync_dir) if sync_dir else {}),
+        LAUNCHED: "1",
+    }
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    place = shlex.quote(str(folder))
+    fault = f"echo understudy: {place} cannot be seen from this host >&2; exit {UnderstudyError.exit_code}"
+    secret = [f"{SECRET}=$(cat farm/secret); export {SECRET}"] if sync_dir else []
+    script = [f"cd {place} || {{ {fault}; }}", *exports, *secret, _tied_to_the_line(shlex.join(step.argv_of(number)))]
+    return Command(
+        step=step.name,
+        number=number,
+        host=seat.entry.name,
+        argv=(*_ssh(site), seat.entry.name, f"exec /bin/sh -c {shlex.quote('; '.join(script))}"),
+        environment={},
+    )
+
+
+def _tied_to_the_line(command: str) -> str:
+    """Shell text that runs the command, and ends it when stdin closes: the ssh process here, or the line, is gone."""
+    watch = f"cat <&3; kill $task; sleep {SECONDS_TO_END_ALONE}; kill -9 $task"
+    return (
+        f"exec 3<&0; {command} <&3 3<&- & task=$!; {{ {watch}; }} >/dev/null 2>&1 & watch=$!; "
+        "wait $task; code=$?; kill $watch; exit $code"
+    )
+
+
+def _without_storage(step: Step, first: HostEntry, number: int, sync_dir: str) -> dict[str, str]:
+    """Rank 0 cannot publish where it is met; paths begin with the folder; our code is the copy."""
+    stated = step.environment_of(number)
+    words = {PATH_RULES: rules_text([{"submitted": "/", "linux": f"{sync_dir}/", "macos": f"{sync_dir}/"}])}
+    words["PYTHONPATH"] = ":".join(f"{sync_dir}{package.parent}" for package in _packages())
+    if stated.get(MAIN_ADDR) == AUTO:
+        words[MAIN_ADDR] = first.local_address or first.name
+    if stated.get(MAIN_PORT) == AUTO:
+        words[MAIN_PORT] = MAIN_PORT_WITHOUT_STORAGE
+    return words
+
+
+def _sync_dir(site: Site, host: str) -> str:
+    """Empty where storage is shared."""
+    return site["sync_dir"].rstrip("/").replace("{host}", host)
+
+
+def _packages() -> tuple[Path, ...]:
+    return Path(str(understudy.__file__)).resolve().parent, Path(__file__).resolve().parents[1]
+
+
+def _ssh(site: Site) -> list[str]:
+    return [*shlex.split(site["ssh"]), *KEEP_ALIVE]
+
+
+def _word_after(job: Job, flag: str) -> str:
+    """The value of a flag of the step that applies the model; empty when there is no such step."""
+    for step in job.steps:
+        if step.name == APPLY and flag in step.argv:
+            return step.argv[step.argv.index(flag) + 1]
+    return ""

@@ -1,0 +1,61 @@
+"""status: say how the tasks of a job fare, and how far its training is"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import time
+from typing import TYPE_CHECKING
+
+from understudy.errors import EXIT_DONE
+from understudy_farm.cli.common import add_job, add_json, job_of, print_json, print_table
+
+if TYPE_CHECKING:
+    from understudy_farm.folder import Sent
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_job(parser)
+    parser.add_argument("--watch", action="store_true", help="say it again at every change until the job has ended")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from understudy_farm.backend import ENDED  # numpy and more: not for --help
+    from understudy_farm.following import SECONDS_BETWEEN_LOOKS, tasks_of
+
+    sent = job_of(arguments)
+    shown: dict[str, object] = {}
+    while True:
+        report = _report(sent)
+        if report != shown:
+            _print(report, arguments.json)
+        shown = report
+        if not arguments.watch or all(task.state in ENDED for task in tasks_of(sent)):
+            return EXIT_DONE
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _report(sent: Sent) -> dict[str, object]:
+    from understudy_farm.following import progress_of, state_of, tasks_of
+
+    tasks = tasks_of(sent)
+    return {
+        "job": sent.job.name,
+        "farm": sent.farm,
+        "state": state_of(tasks),
+        "training": str(progress_of(sent) or "unknown here"),
+        "run_directory": str(sent.job.run_directory),
+        "tasks": [dataclasses.asdict(task) for task in tasks],
+    }
+
+
+def _print(report: dict[str, object], as_json: bool) -> None:
+    if as_json:
+        print_json(report)
+        return
+    print(f"{report['job']} on {report['farm']}: {report['state']}; training: {report['training']}")
+    tasks = report["tasks"]
+    assert isinstance(tasks, list)
+    rows = [(task["step"], str(task["number"]), task["state"], task["host"], task["note"]) for task in tasks]
+    print_table([("step", "task", "state", "host", ""), *rows])

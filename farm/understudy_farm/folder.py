@@ -1,0 +1,137 @@
+"""The job's place on disk: a new version of the run's folder for every submission, and what lies in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from understudy.errors import UnderstudyError
+from understudy.files import make_folder, naming_the_file, write_text
+from understudy_farm.backend import Receipt
+from understudy_farm.spec import Job, from_text, to_text
+
+_VERSION = re.compile(r"v(\d{3,})")
+
+
+@dataclass(frozen=True)
+class JobFolder:
+    """Every path of a job, in its run directory."""
+
+    run_directory: Path
+
+    @property
+    def job(self) -> Path:
+        return self.run_directory / "job.json"
+
+    @property
+    def farm(self) -> Path:
+        """What is sent to the farm, and what the farm leaves."""
+        return self.run_directory / "farm"
+
+    @property
+    def sent(self) -> Path:
+        """Which farm has the job, and by which ids."""
+        return self.farm / "sent.json"
+
+    def task_log(self, step: str, number: int | str) -> Path:
+        """What a task prints, where the farm leaves that to us."""
+        return self.farm / f"{step}.{number}.log"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """A job that a farm has."""
+
+    job: Job
+    farm: str
+    options: Mapping[str, str]
+    """The site's values by which it was sent."""
+    receipt: Receipt
+
+    @property
+    def folder(self) -> JobFolder:
+        return JobFolder(self.job.run_directory)
+
+
+def claim_version(data_directory: Path) -> Path:
+    """Make the next vNNN in the data directory; two submitters at once never get the same.
+
+    Raises UnderstudyError when the folder cannot be written.
+    """
+    make_folder(data_directory)
+    number = newest_version(data_directory)
+    while True:
+        number += 1
+        folder = data_directory.absolute() / f"v{number:03}"
+        with naming_the_file(folder):
+            try:
+                folder.mkdir()
+                return folder
+            except FileExistsError:
+                continue
+
+
+def newest_version(data_directory: Path) -> int:
+    """0 when there is none."""
+    names = [path.name for path in data_directory.iterdir()] if data_directory.is_dir() else []
+    matches = map(_VERSION.fullmatch, names)
+    return max((int(match.group(1)) for match in matches if match), default=0)
+
+
+def discard_version(folder: Path) -> None:
+    """Remove a version that was never sent. Raises UnderstudyError naming it when something stays."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        raise UnderstudyError(f"{folder}: was not sent, and cannot be removed; remove it by hand")
+
+
+def write_job(folder: JobFolder, job: Job, payload: Mapping[str, str]) -> None:
+    """Everything that will be sent, before it is."""
+    make_folder(folder.farm)
+    write_text(folder.job, to_text(job))
+    write_payload(folder.farm, payload)
+
+
+def write_payload(folder: Path, payload: Mapping[str, str]) -> None:
+    for name, text in payload.items():
+        make_folder((folder / name).parent)
+        write_text(folder / name, text)
+        if text.startswith("#!"):
+            with suppress(OSError):  # a share may not know modes
+                (folder / name).chmod(0o755)
+
+
+def write_sent(sent: Sent) -> None:
+    values = {"farm": sent.farm, "options": dict(sent.options), **asdict(sent.receipt)}
+    write_text(sent.folder.sent, json.dumps({**values, "ids": dict(sent.receipt.ids)}, indent=2) + "\n")
+
+
+def read_sent(run_directory: Path) -> Sent:
+    """The job that lies in a run directory. Raises UnderstudyError when none was sent from there."""
+    folder = JobFolder(run_directory)
+    job = read_job(folder)
+    text = _text_of(folder.sent)
+    try:
+        data = json.loads(text)
+        receipt = Receipt(ids=dict(data["ids"]), link=str(data["link"]))
+        farm, options = str(data["farm"]), dict(data["options"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise UnderstudyError(f"{folder.sent}: is damaged ({error}); ask the farm's own monitor for the job") from error
+    return Sent(job=job, farm=farm, options=options, receipt=receipt)
+
+
+def read_job(folder: JobFolder) -> Job:
+    """Raises UnderstudyError when no job lies there."""
+    return from_text(_text_of(folder.job), folder.job)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UnderstudyError(f"{path}: cannot be read ({error.strerror}); give the run directory of a job") from error

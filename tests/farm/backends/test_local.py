@@ -1,0 +1,64 @@
+"""This machine as a farm: the contract, real ranks, and the ways in which a terminal may end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.farm.jobs import RANKS, job_for
+
+from understudy_farm.backend import FarmBackend, Site
+from understudy_farm.backends.local import LocalFarm
+from understudy_farm.commands import COMMANDS, read_commands
+from understudy_farm.folder import JobFolder
+from understudy_farm.tasks import JobRecord, read_job_record
+from understudy_farm.testing import SLEEP, FarmContract, SentJob, python_step
+from understudy_farm.watcher import TASKS
+
+
+class TestLocalFarm(FarmContract):
+    @pytest.fixture
+    def farm(self) -> FarmBackend:
+        return LocalFarm()
+
+    def test_a_task_that_was_killed_is_started_again(self, sent: Callable[..., SentJob], tmp_path: Path) -> None:
+        job = sent(python_step("train", SLEEP, str(tmp_path), num_tasks=1, retries=1))
+        pid = tmp_path / "0.pid"
+        job.wait_until(pid.exists)
+        first = pid.read_text()
+        os.kill(int(first), signal.SIGKILL)
+        job.wait_until(lambda: pid.read_text() not in ("", first))
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+        job.wait_until(lambda: job.states("train") == ["failed"])
+        assert job.log("train", 0).count("asleep") == 2
+
+    def test_tasks_end_with_a_watcher_that_was_killed(self, sent: Callable[..., SentJob]) -> None:
+        words = "from understudy.ranks.launch import end_with_parent; import time; end_with_parent(); time.sleep(600)"
+        job = sent(python_step("train", words, num_tasks=1))
+        job.wait_until(lambda: job.states("train") == ["running"])
+        record = _record(job.job.run_directory)
+        os.kill(record.watcher.pid, signal.SIGKILL)
+        job.wait_until(lambda: record.tasks[0].process is not None and record.tasks[0].process.alive() is None)
+        assert job.states("train") == ["failed"]
+        assert "its watcher was lost" in job.tasks()[0].note
+
+
+def test_the_machine_is_divided_between_ranks_that_start_at_once(tmp_path: Path) -> None:
+    farm = LocalFarm()
+    site = Site(values={"gpus": "2"})
+    job = job_for(RANKS, farm.capabilities(site), tmp_path / "v001")
+    path = tmp_path / COMMANDS
+    path.write_text(farm.payload(job, site)[COMMANDS])
+    commands = read_commands(path)
+    ranks = [commands.of("train", rank).environment for rank in range(3)]
+    assert [rank["UNDERSTUDY_RANK_GPU"] for rank in ranks] == ["0", "1", "0"]
+    assert {rank["UNDERSTUDY_RANKS_HERE"] for rank in ranks} == {"3"}
+
+
+def _record(run_directory: Path) -> JobRecord:
+    record = read_job_record(JobFolder(run_directory).farm / TASKS)
+    assert record is not None
+    return record

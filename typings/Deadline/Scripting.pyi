@@ -1,0 +1,3 @@
+class RepositoryUtils:
+    @staticmethod
+    def CheckPathMapping(path: str) -> str: ...
