@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -58,16 +58,29 @@ class Sent:
         return JobFolder(self.job.run_directory)
 
 
-def claim_version(data_directory: Path) -> Path:
-    """Make the next vNNN in the data directory; two submitters at once never get the same.
+@contextmanager
+def new_version(data_directory: Path) -> Iterator[Path]:
+    """The next vNNN in the data directory, absolute; two submitters at once never get the same.
 
-    Raises UnderstudyError when the folder cannot be written.
+    When the body fails, it is removed with every folder that was made for it. Raises UnderstudyError when it cannot be
+    written, or removed.
     """
+    place = data_directory.absolute()
+    made = [folder for folder in (place, *place.parents) if not folder.exists()]
+    folder = _claim(place)
+    try:
+        yield folder
+    except BaseException:
+        _discard(folder, made)
+        raise
+
+
+def _claim(data_directory: Path) -> Path:
     make_folder(data_directory)
     number = newest_version(data_directory)
     while True:
         number += 1
-        folder = data_directory.absolute() / f"v{number:03}"
+        folder = data_directory / f"v{number:03}"
         with naming_the_file(folder):
             try:
                 folder.mkdir()
@@ -83,11 +96,13 @@ def newest_version(data_directory: Path) -> int:
     return max((int(match.group(1)) for match in matches if match), default=0)
 
 
-def discard_version(folder: Path) -> None:
-    """Remove a version that was never sent. Raises UnderstudyError naming it when something stays."""
+def _discard(folder: Path, made: Sequence[Path]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
         raise UnderstudyError(f"{folder}: was not sent, and cannot be removed; remove it by hand")
+    with suppress(OSError):  # somebody else put something in
+        for empty in made:
+            empty.rmdir()
 
 
 def write_job(folder: JobFolder, job: Job, payload: Mapping[str, str]) -> None:

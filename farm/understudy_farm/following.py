@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,11 +13,13 @@ from understudy.files import write_text
 from understudy.report.metrics import newest_step
 from understudy.report.run_record import read_record
 from understudy.runs import RunFiles
-from understudy_farm.backend import ENDED, Site, TaskState, TaskStatus
-from understudy_farm.folder import Sent
+from understudy_farm.backend import ENDED, FarmError, Site, TaskState, TaskStatus
+from understudy_farm.folder import Sent, write_sent
+from understudy_farm.plan import TRAIN
 from understudy_farm.registry import farm_named
 
 SECONDS_BETWEEN_LOOKS = 1.0
+SECONDS_OF_SILENCE = 300.0
 SECONDS_FOR_A_CHECKPOINT = 20.0
 LAST_LINES = 12
 """Of the log of a task that failed."""
@@ -39,8 +42,63 @@ class RunProgress:
 
 
 def tasks_of(sent: Sent) -> tuple[TaskStatus, ...]:
-    """Raises FarmError when the farm does not answer."""
-    return farm_named(sent.farm).status(sent.job, sent.receipt, Site(values=sent.options))
+    """As the farm has them, and what can be told of those that it forgot or keeps waiting for nothing.
+
+    Raises FarmError when the farm does not answer.
+    """
+    tasks = farm_named(sent.farm).status(sent.job, sent.receipt, Site(values=sent.options))
+    tasks = tuple(_remembered_by_run(sent, task) for task in tasks)
+    for step in sent.job.steps:
+        before = [task for task in tasks if task.step in step.after]
+        if _is_without_hope(before):
+            note = f"{' and '.join(step.after)} did not succeed"
+            tasks = tuple(_given_up(task, note) if task.step == step.name else task for task in tasks)
+    return tasks
+
+
+def looks(sent: Sent, warn: Callable[[str], None]) -> Iterator[tuple[TaskStatus, ...]]:
+    """Look at the tasks again and again until nothing more will come of the job.
+
+    What the farm forgets meanwhile stays as it was seen last. A farm that falls silent on the way is put up with for
+    SECONDS_OF_SILENCE. Raises FarmError when it does not answer at all, or for longer.
+    """
+    known: dict[tuple[str, int], TaskStatus] = {}
+    heard, told = float("-inf"), ""
+    while True:
+        try:
+            known |= {(task.step, task.number): task for task in tasks_of(sent) if _is_newer(task, known)}
+            heard, told = time.monotonic(), ""
+            yield tuple(known.values())
+        except FarmError as error:
+            if time.monotonic() - heard >= SECONDS_OF_SILENCE:
+                raise
+            if str(error) != told:
+                warn(f"{error}; asking again")
+            told = str(error)
+        if known and all(task.state in (*ENDED, "unknown") for task in known.values()):
+            return
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _is_newer(task: TaskStatus, known: Mapping[tuple[str, int], TaskStatus]) -> bool:
+    return task.state != "unknown" or (task.step, task.number) not in known
+
+
+def _remembered_by_run(sent: Sent, task: TaskStatus) -> TaskStatus:
+    """Farms forget jobs that have ended, Slurm after minutes; the run's record stays."""
+    if task.step != TRAIN or task.state != "unknown":
+        return task
+    states: Mapping[str, TaskState] = {"finished": "done", "stopped": "cancelled", "failed": "failed"}
+    return dataclasses.replace(task, state=states.get(_state_of_run(_files_of(sent)), "unknown"))
+
+
+def _is_without_hope(before: Sequence[TaskStatus]) -> bool:
+    """Farms keep tasks waiting for a step that failed; nobody need wait for them, unless that step is requeued."""
+    return all(task.state in ENDED for task in before) and any(task.state != "done" for task in before)
+
+
+def _given_up(task: TaskStatus, note: str) -> TaskStatus:
+    return dataclasses.replace(task, state="cancelled", note=note) if task.state == "waiting" else task
 
 
 def log_of(sent: Sent, step: str, number: int) -> str:
@@ -61,7 +119,7 @@ def state_of(tasks: Sequence[TaskStatus]) -> TaskState:
 
 def progress_of(sent: Sent) -> RunProgress | None:
     """None when the run directory does not say it here."""
-    files = RunFiles(sent.job.run_directory, sent.job.run_name)
+    files = _files_of(sent)
     with suppress(UnderstudyError):
         record = read_record(files.record)
         newest = newest_step(files.metrics) if files.metrics.exists() else None
@@ -75,13 +133,34 @@ def cancel(sent: Sent) -> None:
 
     Raises FarmError when the farm does not take it in.
     """
-    files = RunFiles(sent.job.run_directory, sent.job.run_name)
+    files = _files_of(sent)
     if _state_of_run(files) == "training" and state_of(tasks_of(sent)) == "running":
         write_text(files.stop_requests()[0], "understudy cancel\n")
         give_up = time.monotonic() + SECONDS_FOR_A_CHECKPOINT
         while _state_of_run(files) == "training" and time.monotonic() < give_up:
             time.sleep(SECONDS_BETWEEN_LOOKS / 4)
     farm_named(sent.farm).cancel(sent.job, sent.receipt, Site(values=sent.options))
+
+
+def requeue(sent: Sent, step_name: str, number: int | None) -> Sequence[int]:
+    """Start a task again under its number, or all of the step (None); the numbers.
+
+    Raises UnderstudyError when there is no such step or task, or the farm cannot do that.
+    """
+    step = sent.job.step(step_name)
+    farm, site = farm_named(sent.farm), Site(values=sent.options)
+    numbers = tuple(range(step.num_tasks)) if number is None else (number,)
+    if not set(numbers) <= set(range(step.num_tasks)):
+        raise UnderstudyError(f"{sent.job.run_directory}: step {step.name} has no task {number}")
+    if number is not None and step.num_tasks > 1 and not farm.capabilities(site).can_requeue_one:
+        raise UnderstudyError(f"{sent.farm} starts all tasks of a step again or none; leave --rank out")
+    receipt = farm.requeue(sent.job, sent.receipt, step.name, numbers, site)
+    write_sent(dataclasses.replace(sent, receipt=receipt))
+    return numbers
+
+
+def _files_of(sent: Sent) -> RunFiles:
+    return RunFiles(sent.job.run_directory, sent.job.run_name)
 
 
 def _state_of_run(files: RunFiles) -> str:
@@ -97,17 +176,18 @@ def follow(sent: Sent, say: Callable[[str], None]) -> tuple[TaskStatus, ...]:
     """
     told: dict[tuple[str, int], TaskStatus] = {}
     said: dict[str, int] = {}
-    while True:
-        tasks = tasks_of(sent)
-        for step in sent.job.steps:
-            _tell_new_lines(sent, step.name, said, say)
+    tasks: tuple[TaskStatus, ...] = ()
+    for tasks in looks(sent, say):
+        try:
+            for step in sent.job.steps:
+                _tell_new_lines(sent, step.name, said, say)
+        except FarmError as error:
+            say(f"{error}; asking again")
         for task in tasks:
             if _is_news(told.get((task.step, task.number)), task):
                 say(line_of(task))
             told[task.step, task.number] = task
-        if all(task.state in ENDED for task in tasks):
-            return tasks
-        time.sleep(SECONDS_BETWEEN_LOOKS)
+    return tasks
 
 
 def line_of(task: TaskStatus) -> str:

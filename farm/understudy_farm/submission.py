@@ -23,13 +23,12 @@ from understudy.report.run_record import write_record
 from understudy.runs import RunFiles, new_run_name
 from understudy.settings import ModelSize
 from understudy.survey import survey
-from understudy_farm.backend import FarmBackend, Site
+from understudy_farm.backend import FarmBackend, FarmError, Site
 from understudy_farm.choices import Choices
 from understudy_farm.folder import (
     JobFolder,
     Sent,
-    claim_version,
-    discard_version,
+    new_version,
     newest_version,
     write_job,
     write_payload,
@@ -69,17 +68,26 @@ def send(request: Request, say: Say) -> Sent:
     named.
     """
     pairs = looked_at(request, say)
-    run_directory = claim_version(request.order.settings.data_directory)
-    try:
+    with new_version(request.order.settings.data_directory) as run_directory:
         job = lay_down_job(request, run_directory, pairs)
         if request.is_held:
             hold(JobFolder(run_directory))
-        receipt = request.farm.send(job, JobFolder(run_directory).farm, request.site)
-    except BaseException:
-        discard_version(run_directory)
-        raise
+        return _given_to_farm(request, job)
+
+
+def _given_to_farm(request: Request, job: Job) -> Sent:
+    """A job that the farm has and nobody could find again is cancelled."""
+    receipt = request.farm.send(job, JobFolder(job.run_directory).farm, request.site)
     sent = Sent(job=job, farm=request.farm.name, options=request.site.values, receipt=receipt)
-    write_sent(sent)
+    try:
+        write_sent(sent)
+    except BaseException as error:
+        try:
+            request.farm.cancel(job, receipt, request.site)
+        except FarmError as second:
+            ids = ", ".join(dict.fromkeys(receipt.ids.values()))
+            raise FarmError(f"{error}; the farm has the job, {ids}: cancel it by hand ({second})") from error
+        raise
     return sent
 
 
@@ -91,14 +99,10 @@ def export(request: Request, folder: Path, say: Say) -> Job:
     pairs = looked_at(request, say)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UnderstudyError(f"{folder}: is not an empty folder; give --export another one")
-    run_directory = claim_version(request.order.settings.data_directory)
-    try:
+    with new_version(request.order.settings.data_directory) as run_directory:
         job = lay_down_job(request, run_directory, pairs)
         write_payload(folder, {"job.json": to_text(job), **request.farm.payload(job, request.site)})
-    except BaseException:
-        discard_version(run_directory)
-        raise
-    return job
+        return job
 
 
 def preview(request: Request) -> tuple[Job, Mapping[str, str]]:

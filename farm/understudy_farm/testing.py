@@ -115,7 +115,7 @@ class FarmContract:
 
     @pytest.fixture
     def farm(self) -> FarmBackend:
-        raise NotImplementedError
+        raise NotImplementedError("give the fixture `farm`: the back end under test")
 
     @pytest.fixture
     def site(self, farm: FarmBackend) -> Site:

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Protocol
 
 from understudy.errors import EXIT_DONE, EXIT_USER, UnderstudyError
-from understudy.ranks.launch import LAUNCHED
+from understudy.ranks.place import LAUNCHED
 from understudy_farm.backend import ENDED, Site
 from understudy_farm.commands import COMMANDS, Commands, read_commands
 from understudy_farm.folder import JobFolder, read_job
@@ -218,9 +218,8 @@ class Watcher:
         task = self._tasks[key]
         command = self._commands.of(step.name, number)
         log = self._folder.task_log(step.name, number)
-        _append(
-            log, f"--- {step.name} {number} on {command.host}, start {task.starts + 1}, {time.strftime('%F %T')} ---\n"
-        )
+        began = time.strftime("%Y-%m-%d %H:%M:%S")
+        _append(log, f"--- {step.name} {number} on {command.host}, start {task.starts + 1}, {began} ---\n")
         try:
             process = TaskProcess(command.argv, {**os.environ, **command.environment, LAUNCHED: "1"}, log)
         except OSError as error:

@@ -13,6 +13,7 @@ from typing import NoReturn, Protocol
 from understudy import __version__
 from understudy.cli import apply, check, demo, info, netcheck, resume, stop, train
 from understudy.errors import EXIT_USER, UnderstudyError
+from understudy.ranks.place import LAUNCHED
 
 COMMANDS = {
     "train": train,
@@ -36,7 +37,7 @@ Train an image-to-image network on a few painted frames and give the whole shot 
 
 def run() -> None:
     """The console script."""
-    if "UNDERSTUDY_LAUNCHED" in os.environ:
+    if LAUNCHED in os.environ:
         from understudy.ranks.launch import end_with_parent  # psutil: not for --help
 
         end_with_parent()

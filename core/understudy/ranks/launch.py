@@ -17,10 +17,8 @@ from typing import IO
 
 from understudy.errors import EXIT_BUG, EXIT_DONE, EXIT_RANKS, EXIT_STOPPED
 from understudy.ranks.contract import HOSTS, variables_of
-from understudy.ranks.place import RankPlace
+from understudy.ranks.place import LAUNCHED, RankPlace
 
-LAUNCHED = "UNDERSTUDY_LAUNCHED"
-"""Set for the children: they call `end_with_parent`."""
 SECRET = "UNDERSTUDY_SECRET"
 PROGRAM = (sys.executable, "-m", "understudy.cli.main")
 MOST_RESTARTS = 3

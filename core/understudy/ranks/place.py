@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from understudy.errors import UnderstudyError
 
 AUTO = "auto"
+LAUNCHED = "UNDERSTUDY_LAUNCHED"
+"""Environment variable of processes that a launcher started: they end with it (launch.end_with_parent)."""
 HIGHEST_PORT = 65535
 HIGHEST_NUMBER = 99999
 MOST_RANKS_ON_A_HOST = 256

@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from understudy.errors import UnderstudyError
-from understudy.report.run_record import read_record
 from understudy.runs import RunFiles
 from understudy_farm.backend import Capabilities, FarmError, Option, Receipt, Site, TaskState, TaskStatus, Worker
 from understudy_farm.folder import JobFolder
@@ -47,7 +45,7 @@ _STATES: Mapping[str, TaskState] = {
     "NODE_FAIL": "failed",
     "OUT_OF_MEMORY": "failed",
 }
-_ENDED = ("DOWN", "DRAINED", "FAIL", "UNKNOWN", "FUTURE", "POWERED_DOWN")
+_NODE_IS_AWAY = ("DOWN", "DRAINED", "FAIL", "UNKNOWN", "FUTURE", "POWERED_DOWN")
 
 
 class SlurmFarm:
@@ -101,7 +99,7 @@ class SlurmFarm:
                 waits = [f"--dependency=afterok:{':'.join(after)}", "--kill-on-invalid-dep=yes"] if after else []
                 said = ask(["sbatch", "--parsable", *waits, str(folder / f"{step.name}.sbatch")], mend=MEND)
                 ids[step.name] = said.strip().partition(";")[0]
-        except FarmError as error:
+        except (FarmError, KeyboardInterrupt) as error:
             _take_back(ids, error)
             raise
         return Receipt(ids=ids, link=f"squeue --jobs={','.join(ids.values())}")
@@ -112,7 +110,7 @@ class SlurmFarm:
             facts = _facts(receipt.ids[step.name])
             for number in range(step.num_tasks):
                 own = facts.get("" if _is_gang(step, site) else str(number)) or facts.get("waiting", {})
-                found.append(_status(job, step, number, own))
+                found.append(_status(step, number, own))
         return tuple(found)
 
     def log(self, job: Job, receipt: Receipt, step: str, number: int, site: Site) -> str:
@@ -214,7 +212,7 @@ def _resource_words(step: Step) -> list[str]:
     return words
 
 
-def _take_back(ids: Mapping[str, str], error: FarmError) -> None:
+def _take_back(ids: Mapping[str, str], error: BaseException) -> None:
     """Raise FarmError naming the jobs that stay although a later one could not be sent."""
     if not ids:
         return
@@ -249,9 +247,9 @@ def _facts_of_accounting(job_id: str) -> dict[str, dict[str, str]]:
     return {}
 
 
-def _status(job: Job, step: Step, number: int, facts: Mapping[str, str]) -> TaskStatus:
+def _status(step: Step, number: int, facts: Mapping[str, str]) -> TaskStatus:
     if not facts:
-        return TaskStatus(step=step.name, number=number, state=_remembered_by_run(job, step), note="Slurm forgot it")
+        return TaskStatus(step=step.name, number=number, state="unknown", note="Slurm forgot it")
     state = _STATES.get(facts["JobState"], "unknown")
     reason = facts.get("Reason", "None")
     code = facts.get("ExitCode", "0:0")
@@ -262,14 +260,5 @@ def _status(job: Job, step: Step, number: int, facts: Mapping[str, str]) -> Task
     )
 
 
-def _remembered_by_run(job: Job, step: Step) -> TaskState:
-    """Slurm keeps ended jobs for minutes only, unless there is accounting."""
-    with suppress(UnderstudyError):
-        state = read_record(RunFiles(job.run_directory, job.run_name).record).state
-        known: Mapping[str, TaskState] = {"finished": "done", "stopped": "cancelled", "failed": "failed"}
-        return known.get(state, "unknown") if step.name == TRAIN else "unknown"
-    return "unknown"
-
-
 def _is_up(state: str) -> bool:
-    return not state.upper().rstrip("*~#!%$@^-+").startswith(_ENDED) and not state.endswith("*")
+    return not state.upper().rstrip("*~#!%$@^-+").startswith(_NODE_IS_AWAY) and not state.endswith("*")

@@ -13,7 +13,7 @@ from pathlib import Path
 from understudy_farm.backend import ENDED, FarmError, Receipt, Site, TaskStatus, Worker
 from understudy_farm.folder import JobFolder
 from understudy_farm.spec import Job
-from understudy_farm.tasks import ProcessName, kill_tree, read_job_record, waiting_tasks
+from understudy_farm.tasks import JobRecord, ProcessName, kill_tree, name_of, read_job_record, waiting_tasks
 from understudy_farm.watcher import CANCEL, SECONDS_TO_END, TASKS, ask
 
 SECONDS_TO_BEGIN = 20.0
@@ -93,8 +93,7 @@ def start_watcher(folder: JobFolder) -> None:
     """
     environment = {name: value for name, value in os.environ.items() if not _is_of_a_rank(name)}
     before = read_job_record(folder.farm / TASKS)
-    log = folder.farm / WATCHER_LOG
-    with log.open("ab") as out:
+    with (folder.farm / WATCHER_LOG).open("ab") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "understudy_farm.watcher", str(folder.run_directory)],
             stdin=subprocess.DEVNULL,
@@ -105,11 +104,20 @@ def start_watcher(folder: JobFolder) -> None:
             creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
         )
     _STARTED[:] = [one for one in (*_STARTED, process) if one.poll() is None]
+    try:
+        _wait_until_up(process, folder, before)
+    except BaseException:
+        kill_tree(name_of(process.pid))
+        raise
+
+
+def _wait_until_up(process: subprocess.Popen[bytes], folder: JobFolder, before: JobRecord | None) -> None:
     give_up = time.monotonic() + SECONDS_TO_BEGIN
     while read_job_record(folder.farm / TASKS) == before:
         if process.poll() not in (None, 0) or time.monotonic() > give_up:
-            last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-            raise FarmError(f"{folder.run_directory}: the watcher of the job did not come up; {' '.join(last)}")
+            log = (folder.farm / WATCHER_LOG).read_text(encoding="utf-8", errors="replace")
+            last = " ".join(log.strip().splitlines()[-1:])
+            raise FarmError(f"{folder.run_directory}: the watcher of the job did not come up; {last}")
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,10 @@ def job_of(arguments: argparse.Namespace) -> Sent:
     from understudy_farm.history import find_job  # numpy and more: not for --help
 
     return find_job(arguments.job, os.environ)
+
+
+def warn(line: str) -> None:
+    print(f"understudy: {line}", file=sys.stderr, flush=True)
 
 
 def print_json(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import time
 
 from understudy.errors import EXIT_DONE
-from understudy_farm.cli.common import add_job, add_json, job_of, print_json
+from understudy_farm.cli.common import add_job, add_json, job_of, print_json, warn
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +19,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from understudy_farm.backend import ENDED  # numpy and more: not for --help
-    from understudy_farm.following import SECONDS_BETWEEN_LOOKS, log_of, tasks_of
+    from understudy_farm.following import log_of, looks  # numpy and more: not for --help
 
     sent = job_of(arguments)
     if arguments.json:
@@ -29,11 +27,10 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"step": arguments.step, "task": arguments.number, "log": log})
         return EXIT_DONE
     said = 0
-    while True:
-        has_ended = all(task.state in ENDED for task in tasks_of(sent))
+    for _ in looks(sent, warn):
         text = log_of(sent, arguments.step, arguments.number)
         print(text[said:], end="", flush=True)
         said = len(text)
-        if has_ended or not arguments.follow:
-            return EXIT_DONE
-        time.sleep(SECONDS_BETWEEN_LOOKS)
+        if not arguments.follow:
+            break
+    return EXIT_DONE

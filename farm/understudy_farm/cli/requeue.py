@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 
-from understudy.errors import EXIT_DONE, UnderstudyError
+from understudy.errors import EXIT_DONE
 from understudy_farm.cli.common import add_job, add_json, job_of, print_json
 
 
@@ -19,22 +18,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from understudy_farm.backend import Site  # numpy and more: not for --help
-    from understudy_farm.folder import write_sent
-    from understudy_farm.registry import farm_named
+    from understudy_farm.following import requeue  # numpy and more: not for --help
 
     sent = job_of(arguments)
-    step = sent.job.step(arguments.step)
-    numbers = tuple(range(step.num_tasks)) if arguments.number is None else (arguments.number,)
-    if not set(numbers) <= set(range(step.num_tasks)):
-        raise UnderstudyError(f"{sent.job.run_directory}: step {step.name} has no task {arguments.number}")
-    farm, site = farm_named(sent.farm), Site(values=sent.options)
-    if arguments.number is not None and not farm.capabilities(site).can_requeue_one and step.num_tasks > 1:
-        raise UnderstudyError(f"{sent.farm} starts all tasks of a step again or none; leave --rank out")
-    receipt = farm.requeue(sent.job, sent.receipt, step.name, numbers, site)
-    write_sent(dataclasses.replace(sent, receipt=receipt))
+    numbers = requeue(sent, arguments.step, arguments.number)
     if arguments.json:
-        print_json({"job": sent.job.name, "step": step.name, "tasks": list(numbers)})
+        print_json({"job": sent.job.name, "step": arguments.step, "tasks": list(numbers)})
     else:
-        print(f"{sent.job.name}: {step.name} {', '.join(map(str, numbers))} will start again")
+        print(f"{sent.job.name}: {arguments.step} {', '.join(map(str, numbers))} will start again")
     return EXIT_DONE

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from understudy.errors import EXIT_DONE
-from understudy_farm.cli.common import add_job, add_json, job_of, print_json, print_table
+from understudy_farm.cli.common import add_job, add_json, job_of, print_json, print_table, warn
 
 if TYPE_CHECKING:
+    from understudy_farm.backend import TaskStatus
     from understudy_farm.folder import Sent
 
 
@@ -21,25 +22,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from understudy_farm.backend import ENDED  # numpy and more: not for --help
-    from understudy_farm.following import SECONDS_BETWEEN_LOOKS, tasks_of
+    from understudy_farm.following import looks  # numpy and more: not for --help
 
     sent = job_of(arguments)
     shown: dict[str, object] = {}
-    while True:
-        report = _report(sent)
+    for tasks in looks(sent, warn):
+        report = _report(sent, tasks)
         if report != shown:
             _print(report, arguments.json)
         shown = report
-        if not arguments.watch or all(task.state in ENDED for task in tasks_of(sent)):
-            return EXIT_DONE
-        time.sleep(SECONDS_BETWEEN_LOOKS)
+        if not arguments.watch:
+            break
+    return EXIT_DONE
 
 
-def _report(sent: Sent) -> dict[str, object]:
-    from understudy_farm.following import progress_of, state_of, tasks_of
+def _report(sent: Sent, tasks: Sequence[TaskStatus]) -> dict[str, object]:
+    from understudy_farm.following import progress_of, state_of
 
-    tasks = tasks_of(sent)
     return {
         "job": sent.job.name,
         "farm": sent.farm,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import time
 
 from understudy.errors import EXIT_DONE, EXIT_STOPPED
-from understudy_farm.cli.common import add_job, add_json, job_of, print_json
+from understudy_farm.cli.common import add_job, add_json, job_of, print_json, warn
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -15,13 +14,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from understudy_farm.backend import ENDED  # numpy and more: not for --help
-    from understudy_farm.following import SECONDS_BETWEEN_LOOKS, raise_if_failed, state_of, tasks_of
+    from understudy_farm.following import looks, raise_if_failed, state_of  # numpy and more: not for --help
 
     sent = job_of(arguments)
-    while any(task.state not in ENDED for task in tasks_of(sent)):
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-    tasks = tasks_of(sent)
+    *_, tasks = looks(sent, warn)
     state = state_of(tasks)
     if arguments.json:
         print_json({"job": sent.job.name, "state": state})

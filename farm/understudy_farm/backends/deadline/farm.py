@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from understudy.files import write_text
-from understudy_farm.backend import ENDED, Capabilities, FarmError, Option, Receipt, Site, TaskState, TaskStatus, Worker
+from understudy_farm.backend import Capabilities, FarmError, Option, Receipt, Site, TaskState, TaskStatus, Worker
 from understudy_farm.backends.deadline.client import NO_URL, connect
 from understudy_farm.backends.deadline.command import ByCommand, find_command
 from understudy_farm.backends.deadline.job_info import DEPENDENCIES, from_lines, job_info, to_lines
@@ -96,18 +96,11 @@ class DeadlineFarm:
         return Receipt(ids=ids, link=f"deadlinecommand -GetJob {','.join(ids.values())}")
 
     def status(self, job: Job, receipt: Receipt, site: Site) -> tuple[TaskStatus, ...]:
-        """What waits for a step that has not succeeded, and never will by itself, counts as cancelled."""
         deadline = _deadline(site)
         found: list[TaskStatus] = []
-        lost: set[str] = set()
         for step in job.steps:
             tasks = {task.number: task for task in deadline.tasks(receipt.ids[step.name])}
-            is_lost = any(name in lost for name in step.after)
-            own = [_status(step, number, tasks.get(number), is_lost) for number in range(step.num_tasks)]
-            states = {task.state for task in own}
-            if states <= {*ENDED} and states != {"done"}:
-                lost.add(step.name)
-            found += own
+            found += [_status(step, number, tasks.get(number)) for number in range(step.num_tasks)]
         return tuple(found)
 
     def log(self, job: Job, receipt: Receipt, step: str, number: int, site: Site) -> str:
@@ -179,14 +172,12 @@ def _has_ended(deadline: Deadline, job_id: str) -> bool:
     return all(task.word in ("Completed", "Failed") for task in deadline.tasks(job_id))
 
 
-def _status(step: Step, number: int, task: FarmTask | None, is_lost: bool) -> TaskStatus:
+def _status(step: Step, number: int, task: FarmTask | None) -> TaskStatus:
     """A task that failed less often than it may was failed by somebody."""
     if task is None:
         return TaskStatus(step=step.name, number=number, state="unknown", note="Deadline has no such task")
     state, note = _STATES.get(task.word, "unknown"), task.word
     if task.word == "Failed" and task.num_errors <= step.retries:
         state, note = "cancelled", "Failed by hand"
-    elif task.word == "Pending" and is_lost:
-        state, note = "cancelled", f"Pending: {', '.join(step.after)} did not succeed"
     errors = f", {task.num_errors} errors" if task.num_errors else ""
     return TaskStatus(step=step.name, number=number, state=state, host=task.worker, note=note + errors)

@@ -11,7 +11,6 @@ from typing import Protocol
 from urllib.parse import quote
 
 from understudy_farm.backend import (
-    ENDED,
     Capabilities,
     FarmError,
     Option,
@@ -125,7 +124,7 @@ class OpenCueFarm:
                     known |= {task.number: task for task in _frames(cue, cue.api.getJob(job_id), step)}
             forgotten = TaskStatus(step=step.name, number=0, state="unknown", note="OpenCue forgot it")
             own = [known.get(number, dataclasses.replace(forgotten, number=number)) for number in range(step.num_tasks)]
-            found += _without_hope(own, [task for task in found if task.step in step.after])
+            found += own
         return tuple(found)
 
     def log(self, job: Job, receipt: Receipt, step: str, number: int, site: Site) -> str:
@@ -182,9 +181,9 @@ def _launched(job: Job, spec: str, site: Site) -> Receipt:
             sent: CueJob = cue.api.launchSpecAndWait(spec)[0]
             _complete(cue, sent, job)
             receipt = Receipt(ids={step.name: sent.id() for step in job.steps}, link=_link(sent, site))
-    except (FarmError, KeyError) as error:
+    except (FarmError, KeyError, KeyboardInterrupt) as error:
         _take_back(name, site, str(error))
-        raise FarmError(f"{error}") from error
+        raise FarmError(str(error) or "opencue: interrupted") from error
     return receipt
 
 
@@ -245,17 +244,6 @@ def _frames(cue: ModuleType, job: CueJob, step: Step) -> Iterator[TaskStatus]:
 def _note(word: str, exit_status: int, num_retries: int) -> str:
     code = [f"exit {exit_status}"] if word == "DEAD" else []
     return ", ".join([word, *code, *([f"retry {num_retries}"] if num_retries else [])])
-
-
-def _without_hope(tasks: list[TaskStatus], before: list[TaskStatus]) -> list[TaskStatus]:
-    """OpenCue keeps frames waiting for a layer that failed; nobody else need wait for them, unless that is requeued."""
-    failed = next((task.step for task in before if task.state in ("failed", "cancelled")), "")
-    if not failed or any(task.state not in ENDED for task in before):
-        return tasks
-    note = f"{failed} did not succeed"
-    return [
-        dataclasses.replace(task, state="cancelled", note=note) if task.state == "waiting" else task for task in tasks
-    ]
 
 
 def _is_finished(cue: ModuleType, job: CueJob) -> bool:
