@@ -17,8 +17,8 @@ from understudy.files import write_private
 from understudy.frames.sequence import Sequence as FileSequence
 from understudy.ranks.contract import LOCAL_ADDR, MAIN_ADDR, MAIN_PORT, RANK_GPU, RANKS_HERE
 from understudy.ranks.hosts import HostEntry, entries_of, read_hosts
-from understudy.ranks.launch import LAUNCHED, SECRET
-from understudy.ranks.place import AUTO
+from understudy.ranks.launch import SECRET
+from understudy.ranks.place import AUTO, LAUNCHED
 from understudy.remap import PATH_RULES, rules_text
 from understudy.report.run_record import read_record
 from understudy.runs import RunFiles
