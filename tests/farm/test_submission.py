@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from tests.core.cli.command import Command
 from tests.core.train.shots import SmallShot
 
 from understudy.errors import UnderstudyError
+from understudy.settings import ModelSize
+from understudy.train.network import NetworkSpec, Understudy
 from understudy_farm import submission
 from understudy_farm.backend import FarmError, Receipt, Site
 from understudy_farm.backends import watched
 from understudy_farm.backends.local import LocalFarm
 from understudy_farm.folder import Sent
 from understudy_farm.spec import Job
+from understudy_farm.submission import MEBIBYTES_OF_A_CHECKPOINT
 
 
 def submit_words(shot: SmallShot) -> list[str]:
@@ -67,3 +71,11 @@ def test_a_watcher_that_does_not_come_up_in_time_is_ended(
     assert "the watcher of the job did not come up" in command.refused(*submit_words(shot))
     assert all(process.poll() is not None for process in watched._STARTED)
     assert not shot.data.exists()
+
+
+@pytest.mark.parametrize("size", get_args(ModelSize))
+def test_the_disk_that_is_asked_for_holds_a_checkpoint(size: ModelSize) -> None:
+    spec = NetworkSpec(input_channels=("r", "g", "b", "a"), target_channels=("r", "g", "b", "a"), model_size=size)
+    needed = sum(weight.nbytes for weight in Understudy(spec).parameters()) * 4  # two moments, and the average
+    allowed = MEBIBYTES_OF_A_CHECKPOINT[size] << 20
+    assert needed <= allowed < needed * 2
