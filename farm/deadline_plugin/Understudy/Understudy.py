@@ -1,5 +1,5 @@
 # ruff: noqa: INP001
-"""Deadline plugin: one task is one rank of an understudy job. For Deadline's Python, 3.9 or newer."""
+"""Deadline plugin: one task is one rank of an understudy job. For Deadline's Python, 3.7 or newer."""
 
 from __future__ import annotations
 
@@ -54,6 +54,8 @@ class UnderstudyPlugin(DeadlinePlugin):
         self.AddStdoutHandlerCallback(r"^understudy: (.+)").HandleCallback += self._on_fault
 
     def _prepare(self) -> None:
+        """The plugin stays loaded from one task of the job to the next."""
+        self._last_fault = ""
         variables = json.loads(self.GetPluginInfoEntryWithDefault("TaskEnvironment", "{}"))
         for name, value in variables.items():
             self.SetProcessEnvironmentVariable(name, self._numbered(value))

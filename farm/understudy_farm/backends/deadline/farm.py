@@ -7,11 +7,13 @@ from pathlib import Path
 
 from understudy.files import write_text
 from understudy_farm.backend import Capabilities, FarmError, Option, Receipt, Site, TaskState, TaskStatus, Worker
-from understudy_farm.backends.deadline.client import NO_URL, connect
+from understudy_farm.backends.deadline.address import NO_URL
+from understudy_farm.backends.deadline.answers import Unanswered
+from understudy_farm.backends.deadline.client import connect
 from understudy_farm.backends.deadline.command import ByCommand, find_command
 from understudy_farm.backends.deadline.job_info import DEPENDENCIES, from_lines, job_info, to_lines
 from understudy_farm.backends.deadline.plugin_info import plugin_info, plugin_of
-from understudy_farm.backends.deadline.questions import Again, Deadline, FarmTask, Kind, files_of
+from understudy_farm.backends.deadline.questions import Again, Deadline, FarmTask, JobFiles, Kind, files_of
 from understudy_farm.backends.deadline.rest import ByRest
 from understudy_farm.spec import Job, Step
 
@@ -41,6 +43,7 @@ class DeadlineFarm:
         Option(name="user", doc="Web Service's user; the password is in UNDERSTUDY_DEADLINE_PASSWORD or ~/.netrc"),
         Option(name="ca", doc="file of certificates to trust, for https"),
         Option(name="insecure", doc="yes: do not check the certificate", default="no"),
+        Option(name="proxy", doc="proxy to reach it through, such as http://proxy:3128; else none is used"),
         Option(name="via", doc="rest, command (deadlinecommand), or auto: rest when url is given", default="auto"),
         Option(name="plugin", doc="CommandLine, or Understudy when it is installed on the farm", default="CommandLine"),
         Option(name="whitelist", doc="the key by which this farm's version knows --machines", default="Whitelist"),
@@ -89,7 +92,7 @@ class DeadlineFarm:
                     values = from_lines(files.job_info.read_text(encoding="utf-8"))
                     waits = {DEPENDENCIES: ",".join(ids[name] for name in step.after)}
                     write_text(files.job_info, to_lines({**values, **waits}))
-                ids[step.name] = deadline.submit(files)
+                ids[step.name] = _submit(deadline, files)
         except (FarmError, KeyboardInterrupt) as error:
             _take_back(deadline, ids, error)
             raise
@@ -156,16 +159,33 @@ def _check_names(deadline: Deadline, flag: str, kind: Kind, asked: list[str] | t
             raise FarmError(f"{flag} {name}: Deadline has no {kind} of that name; it has {', '.join(known) or 'none'}")
 
 
+def _submit(deadline: Deadline, files: JobFiles) -> str:
+    """The id. Raises FarmError naming a job that may be there although nobody got its id."""
+    try:
+        return deadline.submit(files)
+    except (Unanswered, KeyboardInterrupt) as error:
+        name = from_lines(files.job_info.read_text(encoding="utf-8"))["Name"]
+        raise FarmError(
+            f"{_in_words(error)}; it may have taken in the job {name!r}: look for it in Deadline's Monitor, and delete "
+            "it there"
+        ) from error
+
+
 def _take_back(deadline: Deadline, ids: Mapping[str, str], error: BaseException) -> None:
     """Raise FarmError naming the jobs that stay although a later one could not be sent."""
     left: list[str] = []
     for job_id in reversed([*ids.values()]):
         try:
             deadline.delete(job_id)
-        except FarmError as second:
-            left.append(f"{job_id} ({second})")
+        except (FarmError, KeyboardInterrupt) as second:
+            left.append(f"{job_id} ({_in_words(second)})")
     if left:
-        raise FarmError(f"{error}; sent before and not deleted: {', '.join(left)}; delete them by hand") from error
+        said = f"{_in_words(error)}; sent before and not deleted: {', '.join(left)}; delete them by hand"
+        raise FarmError(said) from error
+
+
+def _in_words(error: BaseException) -> str:
+    return "Deadline was interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
 
 
 def _has_ended(deadline: Deadline, job_id: str) -> bool:

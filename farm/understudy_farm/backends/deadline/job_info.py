@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from pathlib import Path
 
 from understudy import __version__
 from understudy_farm.backend import FarmError, Site
-from understudy_farm.plan import TRAIN
+from understudy_farm.plan import APPLY, TRAIN
 from understudy_farm.spec import NUMBER, Job, Placement, Resources, Step
 
 DEPENDENCIES = "JobDependencies"
@@ -28,13 +30,11 @@ def job_info(job: Job, step: Step, site: Site, plugin: str) -> dict[str, str]:
         "MachineName": job.host,
         **_tasks(step),
         **_placement(job.placement, site),
-        DEPENDENCIES: "" if step.after else ",".join(map(_job_id, job.placement.depends_on)),
+        **({} if step.after else _beginning(job.placement)),
         **_endings(step),
         **_environment(step),
-        "OutputDirectory0": str(job.run_directory),
-        "ExtraInfoKeyValue0": f"UnderstudyRun={job.run_name}",
-        "ExtraInfoKeyValue1": f"UnderstudyWorldSize={job.step(TRAIN).num_tasks}",
-        "ExtraInfoKeyValue2": f"UnderstudyVersion={__version__}",
+        **_numbered("OutputDirectory", _folders(job, step)),
+        **_facts(job),
     }
     return {key: value for key, value in stated.items() if value}
 
@@ -74,16 +74,23 @@ def _placement(place: Placement, site: Site) -> dict[str, str]:
         "Group": place.group,
         "LimitGroups": ",".join(place.limits),
         site["whitelist"]: ",".join(place.machines),
+    }
+
+
+def _beginning(place: Placement) -> dict[str, str]:
+    """Of the first steps. The others wait for these alone, so that resuming the first is enough."""
+    return {
+        DEPENDENCIES: ",".join(map(_job_id, place.depends_on)),
         "InitialStatus": "Suspended" if place.is_suspended else "",
     }
 
 
 def _endings(step: Step) -> dict[str, str]:
-    """When a task ends other than by itself. A job fails with its last task, never before: others may go on training.
+    """When a task ends other than by itself. What fails is a task, never the job while others may go on training.
 
-    A task that takes too long is an error like any other, and is started again as often as retries allow.
+    A task that takes too long is an error like any other, and is started again as often as retries allow. Which workers
+    are bad is the farm's to know: one that breaks every task must not use up the retries.
     """
-    num_starts = step.retries + 1
     minutes = step.resources.timeout_minutes
     limit = {"TaskTimeoutSeconds": str(math.ceil(60 * minutes)), "OnTaskTimeout": "Error"} if minutes else {}
     return {
@@ -91,18 +98,34 @@ def _endings(step: Step) -> dict[str, str]:
         "EnableAutoTimeout": "false",
         "Interruptible": "false",
         "OverrideTaskFailureDetection": "true",
-        "FailureDetectionTaskErrors": str(num_starts),
+        "FailureDetectionTaskErrors": str(step.retries + 1),
         "OverrideJobFailureDetection": "true",
-        "FailureDetectionJobErrors": str(num_starts * step.num_tasks),
-        "IgnoreBadJobDetection": "true",
+        "FailureDetectionJobErrors": "0",  # no limit: errors are kept when a task is requeued, and would add up to one
     }
 
 
 def _environment(step: Step) -> dict[str, str]:
     """The same for all tasks; those with the task's number are the plugin's."""
-    shared = [(name, value) for name, value in step.environment if NUMBER not in value]
-    numbered = {f"EnvironmentKeyValue{index}": f"{name}={value}" for index, (name, value) in enumerate(shared)}
-    return {"IncludeEnvironment": "false", **numbered}
+    shared = [f"{name}={value}" for name, value in step.environment if NUMBER not in value]
+    return {"IncludeEnvironment": "false", **_numbered("EnvironmentKeyValue", shared)}
+
+
+def _folders(job: Job, step: Step) -> list[str]:
+    """What "explore output" opens in the Monitor. No file names: it would put a task's number in for the frame."""
+    words = pairwise(step.argv) if step.name == APPLY else ()
+    return [*(str(Path(pattern).parent) for word, pattern in words if word == "--output"), str(job.run_directory)]
+
+
+def _facts(job: Job) -> dict[str, str]:
+    """For the Monitor's columns, which have no titles, and by name for scripts."""
+    ranks = job.step(TRAIN).num_tasks
+    shown = (job.run_name, f"ranks: {ranks}", f"understudy {__version__}")
+    named = (f"UnderstudyRun={job.run_name}", f"UnderstudyWorldSize={ranks}", f"UnderstudyVersion={__version__}")
+    return {**_numbered("ExtraInfo", shown), **_numbered("ExtraInfoKeyValue", named)}
+
+
+def _numbered(key: str, values: Iterable[str]) -> dict[str, str]:
+    return {f"{key}{index}": value for index, value in enumerate(values)}
 
 
 def _refuse(needs: Resources) -> None:

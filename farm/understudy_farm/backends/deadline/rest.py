@@ -7,7 +7,7 @@ from typing import Literal, NoReturn
 from urllib.parse import urlencode
 
 from understudy_farm.backend import FarmError
-from understudy_farm.backends.deadline.client import Service, Unanswered
+from understudy_farm.backends.deadline.client import Service
 from understudy_farm.backends.deadline.job_info import from_lines, is_job_id
 from understudy_farm.backends.deadline.questions import Again, FarmTask, JobFiles, Kind
 
@@ -26,13 +26,7 @@ class ByRest:
         job_info = from_lines(files.job_info.read_text(encoding="utf-8"))
         plugin_info = from_lines(files.plugin_info.read_text(encoding="utf-8"))
         body = {"JobInfo": job_info, "PluginInfo": plugin_info, "AuxFiles": [], "IdOnly": True}
-        try:
-            answer = self._service.ask("POST", "/api/jobs", body)
-        except Unanswered as error:
-            raise FarmError(
-                f"{error}; it may have taken in the job {job_info['Name']!r}: look for it in Deadline's Monitor, and "
-                "delete it there"
-            ) from error
+        answer = self._service.ask("POST", "/api/jobs", body)
         job_id = answer.get("_id") if isinstance(answer, dict) else None
         if not isinstance(job_id, str) or not is_job_id(job_id):
             _raise_strange("the submission of a job", answer)

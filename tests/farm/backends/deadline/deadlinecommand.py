@@ -16,11 +16,14 @@ from urllib.request import Request, urlopen
 WORDS = {2: "Queued", 3: "Suspended", 4: "Rendering", 5: "Completed", 6: "Failed", 8: "Pending"}
 LISTS = {"-GetPoolNames": "pools", "-GetGroupNames": "groups", "-GetLimitGroupNames": "limitgroups"}
 LISTS |= {"-GetSlaveNames": "slaves"}
+MEMBERS = {"-GetSlaveNamesInPool": "pools?Pool", "-GetSlaveNamesInGroup": "groups?Group"}
+REPORTS = {"-GetJobLogReportFilenames": 0, "-GetJobErrorReportFilenames": 1}
 AGAIN = {"-RequeueJobTasks": "requeue", "-ResumeFailedJobTasks": "resumefailed", "-ResumeJobTasks": "resume"}
 
 
 def ask(verb: str, path: str, body: object = None) -> object:
     request = Request(os.environ["FAKE_DEADLINE_URL"] + path, method=verb, data=json.dumps(body or {}).encode())
+    request.add_header("Content-Type", "application/json")
     request.add_header("Authorization", "Basic " + base64.b64encode(b"mia:open sesame").decode())
     with urlopen(request) as response:
         text = response.read().decode()
@@ -38,21 +41,26 @@ def tasks_of(job_id: str) -> list[dict[str, object]]:
     return list(answer["Tasks"])
 
 
-def report_files(job_id: str) -> list[Path]:
+def report_files(job_id: str, kind: int) -> list[Path]:
+    """Files whose times are the order in which the reports were made."""
     found = []
     for task in tasks_of(job_id):
-        texts = ask("GET", f"/api/taskreports?JobID={job_id}&TaskID={task['TaskID']}&Data=allcontents")
-        for number, text in enumerate(texts if isinstance(texts, list) else []):
-            path = Path(os.environ["FAKE_DEADLINE_REPORTS"], f"{job_id}.{task['TaskID']}.{number}.bz2")
-            path.write_bytes(bz2.compress(text.encode()))
-            found.append(path)
+        path = f"/api/taskreports?JobID={job_id}&TaskID={task['TaskID']}&Data="
+        facts, texts = ask("GET", f"{path}all"), ask("GET", f"{path}allcontents")
+        pairs = zip(facts, texts, strict=True) if isinstance(facts, list) and isinstance(texts, list) else ()
+        for number, (fact, text) in enumerate(sorted(pairs, key=lambda pair: str(pair[0]["Date"]))):
+            file = Path(os.environ["FAKE_DEADLINE_REPORTS"], f"{job_id}.{task['TaskID']}.{9 - number}.bz2")
+            file.write_bytes(bz2.compress(str(text).encode()))
+            os.utime(file, (number, number))
+            found += [file] if fact["Type"] == kind else []
     return found
 
 
 def main(words: list[str]) -> str:
     first, job_id = words[0], words[1] if len(words) > 1 else ""
-    if first in LISTS:
-        answer = ask("GET", f"/api/{LISTS[first]}?NamesOnly=true")
+    if first in LISTS or first in MEMBERS:
+        path = f"{LISTS[first]}?NamesOnly=true" if first in LISTS else f"{MEMBERS[first]}={job_id}"
+        answer = ask("GET", f"/api/{path}")
         assert isinstance(answer, list)
         return "\n".join(answer)
     if first == "-GetJobTasks":
@@ -61,10 +69,8 @@ def main(words: list[str]) -> str:
             f"TaskSlaveName={task['Slave']}\nTaskErrorCount={task['Errs']}"
             for task in tasks_of(job_id)
         )
-    if first == "-GetJobErrorReportFilenames":
-        return ""
-    if first == "-GetJobLogReportFilenames":
-        return "\n".join(map(str, report_files(job_id)))
+    if first in REPORTS:
+        return "\n".join(map(str, report_files(job_id, REPORTS[first])))
     if first == "-FailJob":
         return str(ask("PUT", "/api/jobs", {"Command": "fail", "JobID": job_id}))
     if first == "-DeleteJob":

@@ -1,39 +1,51 @@
-"""A Deadline that is not there: its Web Service by HTTP, strict about what it takes, and workers that run the tasks."""
+"""A Deadline that is not there: jobs, and workers that run their tasks. `fake_service` is its Web Service."""
 
 from __future__ import annotations
 
-import base64
 import json
 import os
-import re
 import secrets
 import shlex
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import psutil
+from tests.farm.backends.deadline.fake_job_info import Refused, check
 
 QUEUED, SUSPENDED, RENDERING, COMPLETED, FAILED, PENDING = 2, 3, 4, 5, 6, 8
-WORKERS = ("render01", "render02", "render03")
-POOLS, GROUPS, LIMITS = ("none", "gpu", "night"), ("none", "nuke"), ("torch", "big")
-USER, PASSWORD = "mia", "open sesame"
+ENDED = (COMPLETED, FAILED)
+LOG, ERROR, REQUEUE = 0, 1, 2
+LIMITS: Mapping[str, int] = {"torch": 10, "big": 1}
+"""How many tasks may count against each at the same time."""
+JOB_ERRORS = 100
+"""After so many a job fails that does not say otherwise."""
 PLUGIN_HOST = Path(__file__).with_name("plugin_host.py")
-WORDS = {
-    *("Plugin", "Name", "BatchName", "Comment", "Department", "UserName", "MachineName", "Frames", "ChunkSize"),
-    *("ConcurrentTasks", "Priority", "Pool", "SecondaryPool", "Group", "LimitGroups", "Whitelist", "InitialStatus"),
-    *("JobDependencies", "TaskTimeoutSeconds", "OnTaskTimeout", "EnableAutoTimeout", "Interruptible"),
-    *("OverrideTaskFailureDetection", "FailureDetectionTaskErrors", "OverrideJobFailureDetection"),
-    *("FailureDetectionJobErrors", "IgnoreBadJobDetection", "IncludeEnvironment"),
-}
-INDEXED = re.compile(r"(EnvironmentKeyValue|OutputDirectory|ExtraInfoKeyValue)\d+")
+
+
+@dataclass(frozen=True)
+class FakeWorker:
+    name: str
+    pools: tuple[str, ...]
+    groups: tuple[str, ...]
+
+
+WORKERS = (
+    FakeWorker("render01", ("gpu", "night"), ("nuke",)),
+    FakeWorker("render02", ("gpu",), ()),
+    FakeWorker("render03", ("night",), ("nuke",)),
+)
+
+
+@dataclass(frozen=True)
+class FakeReport:
+    date: str
+    kind: int
+    text: str
 
 
 @dataclass
@@ -43,25 +55,31 @@ class FakeTask:
     worker: str = ""
     errors: int = 0
     process: subprocess.Popen[bytes] | None = None
-    reports: list[str] = field(default_factory=list)
+    reports: list[FakeReport] = field(default_factory=list)
+
+    def report(self, kind: int, words: str) -> None:
+        date = f"2026-11-21T12:00:00.{len(self.reports):06}"
+        self.reports.append(FakeReport(date, kind, f"{words}\n=====\nDetails\n=====\nFrames: {self.number}\n"))
 
 
 @dataclass
 class FakeJob:
     job_id: str
-    info: dict[str, str]
-    plugin: dict[str, str]
+    info: Mapping[str, str]
+    plugin: Mapping[str, str]
     tasks: list[FakeTask]
 
-    def waits_for(self) -> list[str]:
-        return [name for name in self.info.get("JobDependencies", "").split(",") if name]
+    def names(self, *keys: str) -> list[str]:
+        """Lower case: Deadline compares so."""
+        return [name.lower() for key in keys for name in self.info.get(key, "").split(",") if name]
+
+    def most_errors(self, of: str, default: int) -> int:
+        """0: no limit."""
+        is_own = self.info.get(f"Override{of}FailureDetection") == "true"
+        return int(self.info.get(f"FailureDetection{of}Errors", 0)) if is_own else default
 
     def is_completed(self) -> bool:
         return all(task.state == COMPLETED for task in self.tasks)
-
-
-class Refused(Exception):
-    """What Deadline says no to: status and words."""
 
 
 @dataclass
@@ -70,86 +88,138 @@ class FakeFarm:
 
     url: str = ""
     jobs: dict[str, FakeJob] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
+    """Workers whose machine is gone."""
     faults: dict[tuple[str, str], str] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
     ended: threading.Event = field(default_factory=threading.Event)
 
-    def submit(self, body: dict[str, object]) -> dict[str, str]:
-        info, plugin = body["JobInfo"], body["PluginInfo"]
+    def submit(self, body: Mapping[str, object]) -> dict[str, str]:
+        """Unknown pools, groups, limits, machines and dependencies are taken: such a job waits for ever."""
+        info, plugin = body.get("JobInfo"), body.get("PluginInfo")
         if body.get("AuxFiles") != [] or not isinstance(info, dict) or not isinstance(plugin, dict):
             raise Refused(400, "JobInfo, PluginInfo and AuxFiles are needed")
-        for key, value in [*info.items(), *plugin.items()]:
-            if not isinstance(value, str):
-                raise Refused(500, f"{key} is no text")
-        unknown = [key for key in info if key not in WORDS and not INDEXED.fullmatch(key)]
-        if unknown or info["ChunkSize"] != "1" or any(name not in self.jobs for name in _list(info, "JobDependencies")):
-            raise Refused(500, f"Error: unknown {unknown} or dependency")
-        frames = re.fullmatch(r"0(?:-(\d+))?", info["Frames"])
-        if frames is None or info["Plugin"] not in ("CommandLine", "Understudy"):
-            raise Refused(500, "Error: bad Frames or Plugin")
+        check(info, plugin)
         job_id = secrets.token_hex(12)
-        first = PENDING if "JobDependencies" in info else SUSPENDED if "InitialStatus" in info else QUEUED
-        tasks = [FakeTask(number, first) for number in range(int(frames[1] or 0) + 1)]
-        self.jobs[job_id] = FakeJob(job_id, info, plugin, tasks)
+        numbers = range(int(info["Frames"].partition("-")[2] or 0) + 1)
+        first = SUSPENDED if info.get("InitialStatus") == "Suspended" else PENDING
+        self.jobs[job_id] = FakeJob(job_id, info, plugin, [FakeTask(number, first) for number in numbers])
+        self._release()
         return {"_id": job_id}
 
     def command_job(self, job: FakeJob, command: str) -> None:
-        if command != "fail":
-            raise Refused(500, f"Error: {command} is no command")
-        if all(task.state in (COMPLETED, FAILED) for task in job.tasks):
-            raise Refused(500, "Error: the job has ended")
+        """Of the Web Service and of the Monitor."""
+        if command == "fail" and not all(task.state in ENDED for task in job.tasks):
+            self._fail(job)
+        elif command == "resume" and any(task.state == SUSPENDED for task in job.tasks):
+            for task in job.tasks:
+                task.state = PENDING if task.state == SUSPENDED else task.state
+            self._release()
+        else:
+            raise Refused(500, f"Error: cannot {command} this job")
+
+    def command_tasks(self, job: FakeJob, command: str, numbers: Collection[int]) -> None:
+        allowed = {"requeue": (RENDERING, COMPLETED), "resumefailed": (FAILED,), "resume": (SUSPENDED,)}
+        if command not in allowed or not set(numbers) <= set(range(len(job.tasks))):
+            raise Refused(500, f"Error: cannot {command} {list(numbers)}")
+        for task in (job.tasks[number] for number in numbers):
+            if task.state not in allowed[command]:
+                raise Refused(500, f"Error: cannot {command} a task with status {task.state}")
+            self._requeue(task, f"{command} by a user")
+
+    def lose(self, worker: str) -> None:
+        """A machine is gone with all that ran on it; house cleaning finds out, nobody asks for it."""
+        with self.lock:
+            self.lost.add(worker)
+            for task in (task for job in self.jobs.values() for task in job.tasks):
+                if task.state == RENDERING and task.worker == worker:
+                    kill(task.process)
+
+    def work(self, worker: FakeWorker) -> None:
+        """One worker: takes queued tasks until the farm is closed."""
+        while not self.ended.wait(0.05):
+            with self.lock:
+                self._clean_house()
+                self._release()
+                found = self._next(worker)
+                if found is None:
+                    continue
+                job, task = found
+                task.state, task.worker = RENDERING, worker.name
+                task.process = process = start(job, task.number)
+            self._watch(job, task, process)
+
+    def close(self) -> None:
+        self.ended.set()
+        with self.lock:
+            for task in (task for job in self.jobs.values() for task in job.tasks):
+                kill(task.process)
+
+    def _next(self, worker: FakeWorker) -> tuple[FakeJob, FakeTask] | None:
+        jobs = sorted(self.jobs.values(), key=lambda job: -int(job.info.get("Priority", 50)))
+        if worker.name in self.lost:
+            return None
+        return next(((job, task) for job in jobs for task in job.tasks if self._may(job, task, worker)), None)
+
+    def _may(self, job: FakeJob, task: FakeTask, worker: FakeWorker) -> bool:
+        machines, pools, groups = job.names("Whitelist"), job.names("Pool", "SecondaryPool"), job.names("Group")
+        return (
+            task.state == QUEUED
+            and (not machines or worker.name in machines)
+            and (not pools or bool({*pools} & {*worker.pools}))
+            and (not groups or bool({*groups} & {*worker.groups}))
+            and all(self._used(name) < LIMITS.get(name, 0) for name in job.names("LimitGroups"))
+        )
+
+    def _used(self, limit: str) -> int:
+        jobs = [job for job in self.jobs.values() if limit in job.names("LimitGroups")]
+        return sum(task.state == RENDERING for job in jobs for task in job.tasks)
+
+    def _release(self) -> None:
+        for job in self.jobs.values():
+            before = [self.jobs.get(name) for name in job.names("JobDependencies")]
+            if all(other is not None and other.is_completed() for other in before):
+                for task in job.tasks:
+                    task.state = QUEUED if task.state == PENDING else task.state
+
+    def _clean_house(self) -> None:
+        """What stalled workers ran goes back to the queue. Their logs are lost with them, and it is no error."""
+        for task in (task for job in self.jobs.values() for task in job.tasks):
+            if task.state == RENDERING and task.worker in self.lost:
+                self._requeue(task, f"Worker {task.worker} has stalled")
+
+    def _requeue(self, task: FakeTask, why: str) -> None:
+        end(task)
+        task.state = QUEUED
+        task.report(REQUEUE, f"Requeued: {why}")
+
+    def _fail(self, job: FakeJob) -> None:
         for task in job.tasks:
             if task.state != COMPLETED:
                 task.state = FAILED
                 end(task)
 
-    def command_tasks(self, job: FakeJob, command: str, numbers: list[int]) -> None:
-        allowed = {"requeue": (RENDERING, COMPLETED), "resumefailed": (FAILED,), "resume": (SUSPENDED,)}
-        for task in (job.tasks[number] for number in numbers):
-            if task.state not in allowed[command]:
-                raise Refused(500, f"Error: cannot {command} a task with status {task.state}")
-            task.state = QUEUED
-            end(task)
-
-    def work(self, worker: str) -> None:
-        """One worker: takes queued tasks until the farm is closed."""
-        while not self.ended.wait(0.05):
-            with self.lock:
-                self._release()
-                found = next(((j, t) for j in self.jobs.values() for t in j.tasks if self._may(j, t, worker)), None)
-                if found is None:
-                    continue
-                job, task = found
-                task.state, task.worker = RENDERING, worker
-                task.process = process = start(job, task.number)
+    def _watch(self, job: FakeJob, task: FakeTask, process: subprocess.Popen[bytes]) -> None:
+        try:
+            output, _ = process.communicate(timeout=int(job.info.get("TaskTimeoutSeconds", 0)) or None)
+        except subprocess.TimeoutExpired:
+            assert job.info["OnTaskTimeout"] == "Error"
+            kill(process)
             output, _ = process.communicate()
-            with self.lock:
-                self._finish(job, task, process, output.decode(errors="replace"))
+        with self.lock:
+            is_own = task.process is process and task.state == RENDERING and task.worker not in self.lost
+            if is_own:  # else it was taken away meanwhile
+                self._finish(job, task, process.returncode, output.decode(errors="replace"))
 
-    def _may(self, job: FakeJob, task: FakeTask, worker: str) -> bool:
-        return task.state == QUEUED and worker in (_list(job.info, "Whitelist") or WORKERS)
-
-    def _release(self) -> None:
-        for job in self.jobs.values():
-            if all(self.jobs[name].is_completed() for name in job.waits_for() if name in self.jobs):
-                for task in job.tasks:
-                    task.state = QUEUED if task.state == PENDING else task.state
-
-    def _finish(self, job: FakeJob, task: FakeTask, process: subprocess.Popen[bytes], output: str) -> None:
+    def _finish(self, job: FakeJob, task: FakeTask, code: int, output: str) -> None:
         lines = "".join(f"2026-11-21 12:00:00:  0: STDOUT: {line}\n" for line in output.splitlines())
-        task.reports.append(f"{lines}\n=====\nDetails\n=====\nFrames: {task.number}\n")
-        if task.process is not process or task.state != RENDERING:
-            return  # it was failed or requeued meanwhile
-        if process.returncode == 0:
-            task.state = COMPLETED
-            return
-        task.errors += 1
-        has_failed = task.errors >= int(job.info["FailureDetectionTaskErrors"])
-        task.state = FAILED if has_failed else QUEUED
-
-
-def _list(info: dict[str, str], key: str) -> list[str]:
-    return [name for name in info.get(key, "").split(",") if name]
+        task.report(LOG if code == 0 else ERROR, lines)
+        task.state, task.process = COMPLETED, None
+        if code:
+            task.errors += 1
+            task.state = FAILED if 0 < job.most_errors("Task", 0) <= task.errors else QUEUED
+        if 0 < job.most_errors("Job", JOB_ERRORS) <= sum(task.errors for task in job.tasks):
+            self._fail(job)
 
 
 def start(job: FakeJob, frame: int) -> subprocess.Popen[bytes]:
@@ -171,8 +241,16 @@ def command_line(job: FakeJob, frame: int) -> list[str]:
 
 
 def end(task: FakeTask) -> None:
-    """As a worker ends a task: the whole tree at once."""
+    """As a worker takes a task away: its process is the plugin's to end, where the plugin is ours."""
     process, task.process = task.process, None
+    if process is not None and str(PLUGIN_HOST) in process.args:
+        process.terminate()
+    else:
+        kill(process)
+
+
+def kill(process: subprocess.Popen[bytes] | None) -> None:
+    """The whole tree at once."""
     if process is None or process.poll() is not None:
         return
     with suppress(psutil.NoSuchProcess):
@@ -180,96 +258,3 @@ def end(task: FakeTask) -> None:
         for member in [head, *head.children(recursive=True)]:
             with suppress(psutil.NoSuchProcess):
                 member.kill()
-
-
-@contextmanager
-def fake_farm() -> Iterator[FakeFarm]:
-    farm = FakeFarm()
-
-    class Handler(BaseHTTPRequestHandler):
-        def _answer(self) -> None:
-            with farm.lock:
-                fault = _fault(farm, self.command, self.path)
-                if fault == "drop":
-                    self.close_connection = True
-                    self.connection.close()
-                    return
-                if fault == "sleep":
-                    time.sleep(3)
-                status, text = (500, "Error: no database") if fault == "500" else self._say()
-                text = '{"_id": ' if fault == "broken" else text
-            with suppress(BrokenPipeError):  # who asked has gone
-                self.send_response(status)
-                self.end_headers()
-                self.wfile.write(text.encode())
-
-        do_GET = do_POST = do_PUT = do_DELETE = _answer
-
-        def _say(self) -> tuple[int, str]:
-            wanted = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
-            if self.headers.get("Authorization") != wanted:
-                return 401, "Authentication failed"
-            length = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(length)) if length else {}
-            try:
-                answer = _obey(farm, self.command, self.path, body)
-            except Refused as refused:
-                return refused.args[0], refused.args[1]
-            return 200, answer if isinstance(answer, str) else json.dumps(answer)
-
-        def log_message(self, format: str, *args: object) -> None:
-            del format, args
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    farm.url = f"http://127.0.0.1:{server.server_address[1]}"
-    threads = [threading.Thread(target=farm.work, args=(name,), daemon=True) for name in WORKERS]
-    threads.append(threading.Thread(target=server.serve_forever, daemon=True))
-    for thread in threads:
-        thread.start()
-    yield farm
-    farm.ended.set()
-    with farm.lock:
-        for task in (task for job in farm.jobs.values() for task in job.tasks):
-            end(task)
-    server.shutdown()
-    server.server_close()
-
-
-def _fault(farm: FakeFarm, verb: str, path: str) -> str:
-    found = next((key for key in farm.faults if key[0] == verb and path.startswith(key[1])), None)
-    return farm.faults.pop(found) if found else ""
-
-
-def _obey(farm: FakeFarm, verb: str, path: str, body: dict[str, object]) -> object:
-    parts = urlsplit(path)
-    query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    names = {"/api/pools": POOLS, "/api/groups": GROUPS, "/api/limitgroups": LIMITS, "/api/slaves": WORKERS}
-    if verb == "GET" and parts.path in names:
-        return list(WORKERS[:2] if "Pool" in query or "Group" in query else names[parts.path])
-    if (verb, parts.path) == ("POST", "/api/jobs"):
-        return farm.submit(body)
-    job = farm.jobs.get(query.get("JobID") or str(body.get("JobID")))
-    if job is None:
-        raise Refused(500, "Error: no such job")
-    if (verb, parts.path) == ("DELETE", "/api/jobs"):
-        del farm.jobs[job.job_id]
-    elif (verb, parts.path) == ("PUT", "/api/jobs"):
-        farm.command_job(job, str(body["Command"]))
-    elif (verb, parts.path) == ("PUT", "/api/tasks"):
-        numbers = body["TaskList"]
-        assert isinstance(numbers, list)
-        farm.command_tasks(job, str(body["Command"]), numbers)
-    elif (verb, parts.path) == ("GET", "/api/tasks"):
-        return {"Tasks": [_task(job, task) for task in job.tasks]}
-    elif (verb, parts.path) == ("GET", "/api/taskreports"):
-        reports = job.tasks[int(query["TaskID"])].reports
-        facts: list[object] = [{"Date": f"2026-11-21T12:00:{n:02}", "Type": 0} for n in range(len(reports))]
-        return (facts if query["Data"] == "all" else reports) or "There are no reports for this task."
-    else:
-        raise Refused(501, "Not Implemented")
-    return "Success"
-
-
-def _task(job: FakeJob, task: FakeTask) -> dict[str, object]:
-    own = {"JobID": job.job_id, "TaskID": task.number, "Frames": f"{task.number}-{task.number}", "Slave": task.worker}
-    return {**own, "Stat": task.state, "Prog": "0 %", "Errs": task.errors, "_id": f"{job.job_id}_{task.number}"}

@@ -1,46 +1,45 @@
-"""Deadline by its Web Service, with the CommandLine plugin: the contract, faults, and what it is sent."""
+"""Deadline by each way that it can be asked, and with each plugin: the contract, and what it is sent."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.core.cli.command import Command
 from tests.core.train.shots import SmallShot
-from tests.farm.backends.deadline.fake_farm import PASSWORD, USER, FakeFarm, fake_farm
+from tests.farm.backends.deadline.fake_farm import RENDERING, FakeFarm
+from tests.farm.backends.deadline.fake_service import USER
+from tests.farm.backends.deadline.lines import THINKBOX, site_of
 from tests.farm.cli.test_submit import step_of, submit_words, wait_until
 from tests.farm.golden_files import matches_golden
 from tests.farm.jobs import EVERYTHING, RANKS, job_for
 
 from understudy import __version__
-from understudy_farm.backend import ENDED, FarmBackend, FarmError, Receipt, Site
-from understudy_farm.backends.deadline import client
+from understudy_farm.backend import ENDED, FarmBackend, FarmError, Site
 from understudy_farm.backends.deadline.farm import DeadlineFarm
+from understudy_farm.backends.deadline.thinkbox import ThinkboxService
 from understudy_farm.choices import Choices
-from understudy_farm.folder import JobFolder, read_sent, write_job
+from understudy_farm.folder import read_sent
 from understudy_farm.following import state_of, tasks_of
-from understudy_farm.testing import FarmContract
+from understudy_farm.testing import FarmContract, SentJob, python_step
 
-DEFAULTS = {option.name: option.default for option in DeadlineFarm.options}
 IDS = ("5b747b30c3ca512de42d01d2", "5d434e08c3ca51565c1b44cb")
 ALL = replace(EVERYTHING, cores_per_task=0, memory_per_task=0.0, depends_on=IDS)
+FAIL = "import pathlib, sys, time; time.sleep(0 if sys.argv[1] == '1' else 600); sys.exit('no good')"
+COUNT = """
+import pathlib, sys
+mark = pathlib.Path(sys.argv[2], 'starts')
+mark.write_text(mark.read_text() + 'x' if mark.exists() else 'x')
+sys.exit(f'start {len(mark.read_text())}')
+"""
 
 
-def site_of(**values: str) -> Site:
-    return Site(values={**DEFAULTS, **values})
+class DeadlineContract(FarmContract):
+    """What every farm promises, and what retries mean here."""
 
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeFarm]:
-    monkeypatch.setenv("UNDERSTUDY_DEADLINE_PASSWORD", PASSWORD)
-    with fake_farm() as farm:
-        yield farm
-
-
-class TestByRest(FarmContract):
     @pytest.fixture
     def farm(self) -> FarmBackend:
         return DeadlineFarm()
@@ -50,17 +49,60 @@ class TestByRest(FarmContract):
         del farm
         return site_of(url=fake.url, user=USER)
 
+    def test_a_task_is_started_as_often_as_retries_say(self, sent: Callable[..., SentJob], tmp_path: Path) -> None:
+        job = sent(python_step("train", COUNT, str(tmp_path), num_tasks=1, retries=2))
+        job.wait_until_ended()
+        (task,) = job.tasks()
+        assert (task.state, task.note) == ("failed", "Failed, 3 errors")
+        log = job.log("train", 0)
+        assert [log.count(f"start {number}") for number in range(1, 5)] == [1, 1, 1, 0]
+        assert log.index("start 1") < log.index("start 2") < log.index("start 3")
 
-class TestByRestWithOurPlugin(TestByRest):
+
+class TestByRest(DeadlineContract):
+    def test_a_task_that_keeps_failing_does_not_end_the_others(self, sent: Callable[..., SentJob]) -> None:
+        job = sent(python_step("train", FAIL, retries=1))
+        for num_errors in (2, 3, 4):
+            job.wait_until(lambda n=num_errors: job.tasks()[1].note == f"Failed, {n} errors")  # type: ignore[misc]
+            assert job.states("train") == ["running", "failed"]
+            job.requeue("train", 1)
+
+    def test_a_task_that_takes_too_long_is_ended(self, sent: Callable[..., SentJob]) -> None:
+        step = python_step("train", "import time; time.sleep(600)", num_tasks=1)
+        job = sent(replace(step, resources=replace(step.resources, timeout_minutes=0.01)))
+        job.wait_until_ended()
+        assert job.states("train") == ["failed"]
+
+
+class TestByRestWithOurPlugin(DeadlineContract):
     @pytest.fixture
     def site(self, farm: FarmBackend, fake: FakeFarm) -> Site:
         del farm
         return site_of(url=fake.url, user=USER, plugin="Understudy")
 
 
-class TestByCommand(FarmContract):
+class TestByThinkbox(DeadlineContract):
+    """By Deadline.DeadlineConnect, which is used when it can be imported."""
+
+    @pytest.fixture(autouse=True)
+    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        asked: list[str] = []
+        ask = ThinkboxService.ask
+        monkeypatch.setattr(ThinkboxService, "ask", lambda *words: (asked.append(words[1]), ask(*words))[1])
+        monkeypatch.syspath_prepend(THINKBOX)
+        monkeypatch.delitem(sys.modules, "Deadline", raising=False)
+        monkeypatch.delitem(sys.modules, "Deadline.DeadlineConnect", raising=False)
+        return asked
+
+    def test_it_is_really_the_one_that_is_asked(self, sent: Callable[..., SentJob], asked: list[str]) -> None:
+        sent(python_step("train", "")).wait_until_ended()
+        assert {"POST", "GET"} <= {*asked}
+
+
+class TestByCommand(DeadlineContract):
     @pytest.fixture
-    def farm(self, fake: FakeFarm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FarmBackend:
+    def site(self, farm: FarmBackend, fake: FakeFarm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+        del farm
         place, script = tmp_path / "bin", Path(__file__).with_name("deadlinecommand.py")
         (tmp_path / "reports").mkdir()
         place.mkdir()
@@ -69,7 +111,12 @@ class TestByCommand(FarmContract):
         monkeypatch.setenv("DEADLINE_PATH", str(place))
         monkeypatch.setenv("FAKE_DEADLINE_URL", fake.url)
         monkeypatch.setenv("FAKE_DEADLINE_REPORTS", str(tmp_path / "reports"))
-        return DeadlineFarm()
+        return site_of()
+
+    def test_it_knows_its_workers(self, farm: FarmBackend, site: Site) -> None:
+        choices = replace(RANKS, pool="gpu", group="nuke", limits=("torch",))
+        workers = farm.workers(job_for(choices, farm.capabilities(site)), site)
+        assert [worker.name for worker in workers] == ["render01"]
 
 
 @pytest.mark.slow
@@ -77,16 +124,26 @@ class TestByCommand(FarmContract):
 def test_two_ranks_train_and_one_that_was_lost_comes_back(
     command: Command, shot: SmallShot, fake: FakeFarm, plugin: str
 ) -> None:
+    """With one plugin a user requeues it, with the other its machine is lost, and nobody asks for anything."""
     words = ("--farm", "deadline", "-O", f"url={fake.url}", "-O", f"user={USER}", "-O", f"plugin={plugin}")
     submitted = submit_words(shot, "--ranks", "2", "--detach", "--silence-seconds", "2", *words, steps=400)
     assert command(*submitted).code == 0
     run_directory = shot.data / "v001"
     wait_until(lambda: (run_directory / "farm" / "sent.json").exists() and step_of(run_directory) > 0, run_directory)
-    assert command("requeue", run_directory, "--rank", "1").code == 0
+    lost = tasks_of(read_sent(run_directory))[1].host
+    if plugin == "Understudy":
+        assert command("requeue", run_directory, "--rank", "1").code == 0
+    else:
+        fake.lose(lost)
     wait_until(lambda: state_of(tasks_of(read_sent(run_directory))) in ENDED, run_directory)
+    tasks = tasks_of(read_sent(run_directory))
     log = command("logs", run_directory).out
-    assert state_of(tasks_of(read_sent(run_directory))) == "done", log
+    assert [task.state for task in tasks] == ["done", "done"], log
     assert "joined" in log
+    if plugin == "CommandLine":
+        assert tasks[1].host not in ("", lost)
+        assert f"Requeued: Worker {lost} has stalled" in command("logs", run_directory, "--rank", "1").out
+    assert not any(task.state == RENDERING for job in fake.jobs.values() for task in job.tasks)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +158,7 @@ def test_two_ranks_train_and_one_that_was_lost_comes_back(
 def test_what_is_sent_is_as_it_was_looked_at(name: str, choices: Choices, plugin: str) -> None:
     site = site_of(plugin=plugin)
     payload = DeadlineFarm().payload(job_for(choices, DeadlineFarm().capabilities(site)), site)
-    version = f"UnderstudyVersion={__version__}"
-    matches_golden(f"deadline/{name}", {n: text.replace(version, "UnderstudyVersion=0") for n, text in payload.items()})
+    matches_golden(f"deadline/{name}", {n: text.replace(__version__, "0") for n, text in payload.items()})
 
 
 @pytest.mark.parametrize(
@@ -120,42 +176,6 @@ def test_what_deadline_has_no_word_for_is_refused(change: dict[str, object], say
         DeadlineFarm().payload(job_for(choices, DeadlineFarm().capabilities(site_of())), site_of())
 
 
-@pytest.mark.parametrize(
-    ("fault", "says"),
-    [
-        ("500", r"refuses POST /api/jobs \(500\): Error: no database"),
-        ("broken", "answers broken JSON; restart it; it may have taken in the job"),
-        ("drop", "dropped the connection .*; it may have taken in the job"),
-        ("sleep", "did not answer within 1 s; restart it; it may have taken in the job"),
-    ],
-)
-def test_every_fault_of_the_service_is_named(
-    fake: FakeFarm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, says: str
-) -> None:
-    monkeypatch.setattr(client, "SECONDS_TO_ANSWER", 1.0)
-    fake.faults["POST", "/api/jobs"] = fault
-    with pytest.raises(FarmError, match=says):
-        send(tmp_path, site_of(url=fake.url, user=USER))
-
-
-def test_a_wrong_user_and_a_closed_port_are_named(fake: FakeFarm, tmp_path: Path) -> None:
-    with pytest.raises(FarmError, match=r"refuses user mallory \(401\); give -O user"):
-        send(tmp_path, site_of(url=fake.url, user="mallory"))
-    with pytest.raises(FarmError, match=r"cannot be reached \(Connection refused\)"):
-        send(tmp_path, site_of(url="http://127.0.0.1:9", user=USER))
-
-
-def test_a_job_that_was_sent_half_is_taken_back(fake: FakeFarm, tmp_path: Path) -> None:
-    def refuse(body: dict[str, object]) -> dict[str, str]:
-        fake.faults["POST", "/api/jobs"] = "500"
-        return FakeFarm.submit(fake, body)
-
-    fake.submit = refuse  # type: ignore[method-assign]
-    with pytest.raises(FarmError, match=r"\(500\)"):
-        send(tmp_path, site_of(url=fake.url, user=USER), replace(ALL, gpus_per_task=0, depends_on=()))
-    assert not fake.jobs
-
-
 def test_unknown_pools_groups_limits_and_machines_are_named(fake: FakeFarm) -> None:
     site = site_of(url=fake.url, user=USER)
     farm = DeadlineFarm()
@@ -166,11 +186,3 @@ def test_unknown_pools_groups_limits_and_machines_are_named(fake: FakeFarm) -> N
             farm.workers(job, site)
     assert len(farm.workers(job_for(RANKS, farm.capabilities(site)), site)) == 3
     assert len(farm.workers(job_for(replace(RANKS, pool="GPU"), farm.capabilities(site)), site)) == 2
-
-
-def send(tmp_path: Path, site: Site, choices: Choices = RANKS) -> Receipt:
-    farm = DeadlineFarm()
-    job = job_for(choices, farm.capabilities(site), tmp_path / "v001")
-    folder = JobFolder(job.run_directory)
-    write_job(folder, job, farm.payload(job, site))
-    return farm.send(job, folder.farm, site)
