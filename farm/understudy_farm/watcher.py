@@ -269,6 +269,11 @@ def ask(folder: JobFolder, name: str) -> None:
     (requests / name).touch()
 
 
+def is_asked(folder: JobFolder) -> bool:
+    """Whether a request is there that no watcher has taken up."""
+    return bool(_requests_in(folder))
+
+
 def _requests_in(folder: JobFolder) -> list[Path]:
     with suppress(OSError):
         return sorted((folder.farm / REQUESTS).iterdir())

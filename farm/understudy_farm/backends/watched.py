@@ -14,7 +14,7 @@ from understudy_farm.backend import ENDED, FarmError, Receipt, Site, TaskStatus,
 from understudy_farm.folder import JobFolder
 from understudy_farm.spec import Job
 from understudy_farm.tasks import JobRecord, ProcessName, kill_tree, name_of, read_job_record, waiting_tasks
-from understudy_farm.watcher import CANCEL, SECONDS_TO_END, TASKS, ask
+from understudy_farm.watcher import CANCEL, SECONDS_TO_END, TASKS, ask, is_asked
 
 SECONDS_TO_BEGIN = 20.0
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -70,15 +70,24 @@ class WatchedFarm:
                 kill_tree(task.process)
 
     def requeue(self, job: Job, receipt: Receipt, step: str, numbers: tuple[int, ...], site: Site) -> Receipt:
+        """By the watcher; a new one where that is gone, or goes at this moment."""
         del site
         folder = JobFolder(job.run_directory)
-        for number in numbers:
-            ask(folder, f"{step}.{number}")
         record = read_job_record(folder.farm / TASKS)
         if record:
             self._refuse_other_host(record.watcher, folder)
-        if record is None or not record.watcher.alive():
-            start_watcher(folder)
+        for number in numbers:
+            ask(folder, f"{step}.{number}")
+        give_up = time.monotonic() + SECONDS_TO_BEGIN
+        while is_asked(folder):
+            record = read_job_record(folder.farm / TASKS)
+            if record is None or not record.watcher.alive():
+                start_watcher(folder)
+            elif time.monotonic() > give_up:
+                raise FarmError(
+                    f"{folder.run_directory}: the watcher of the job, {record.watcher.pid}, does not answer"
+                )
+            time.sleep(SECONDS_BETWEEN_LOOKS)
         return receipt
 
     def _refuse_other_host(self, watcher: ProcessName, folder: JobFolder) -> None:

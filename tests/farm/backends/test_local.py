@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,8 +16,8 @@ from understudy_farm.backend import FarmBackend, Site
 from understudy_farm.backends.local import LocalFarm
 from understudy_farm.commands import COMMANDS, read_commands
 from understudy_farm.folder import JobFolder
-from understudy_farm.tasks import JobRecord, read_job_record
-from understudy_farm.testing import SLEEP, FarmContract, SentJob, python_step
+from understudy_farm.tasks import JobRecord, name_of, read_job_record, write_job_record
+from understudy_farm.testing import FAIL_ONCE, SLEEP, FarmContract, SentJob, python_step
 from understudy_farm.watcher import TASKS
 
 
@@ -34,6 +36,19 @@ class TestLocalFarm(FarmContract):
         os.kill(int(pid.read_text()), signal.SIGKILL)
         job.wait_until(lambda: job.states("train") == ["failed"])
         assert job.log("train", 0).count("asleep") == 2
+
+    def test_a_requeue_is_not_lost_on_a_watcher_that_is_just_ending(
+        self, sent: Callable[..., SentJob], tmp_path: Path
+    ) -> None:
+        job = sent(python_step("train", FAIL_ONCE, str(tmp_path)))
+        job.wait_until(lambda: "failed" in job.states("train") and "running" not in job.states("train"))
+        record = _record(job.job.run_directory)
+        job.wait_until(lambda: record.watcher.alive() is None)
+        with subprocess.Popen(["sleep", "1"]) as ending:
+            path = JobFolder(job.job.run_directory).farm / TASKS
+            write_job_record(path, dataclasses.replace(record, watcher=name_of(ending.pid)))
+            job.requeue("train", 0, 1)
+        job.wait_until(lambda: job.states("train") == ["done", "done"])
 
     def test_tasks_end_with_a_watcher_that_was_killed(self, sent: Callable[..., SentJob]) -> None:
         words = "from understudy.ranks.launch import end_with_parent; import time; end_with_parent(); time.sleep(600)"
