@@ -19,6 +19,10 @@ class FarmError(UnderstudyError):
     """The farm cannot be reached, refuses, or answers what nobody understands; says which farm and what to do."""
 
 
+class FarmAway(FarmError):
+    """Nobody answers: the farm's programs, service or network are not here. What needs no answer can go on."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
     """What a farm can do, as far as planning depends on it."""

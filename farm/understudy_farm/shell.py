@@ -6,7 +6,7 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 
-from understudy_farm.backend import FarmError
+from understudy_farm.backend import FarmAway, FarmError
 from understudy_farm.spec import NUMBER, Step
 
 SECONDS_TO_ANSWER = 60.0
@@ -26,7 +26,7 @@ def task_script(step: Step, number: str) -> str:
 
 
 def ask(words: Sequence[str], *, mend: str, stdin: str = "", is_fatal: bool = True) -> str:
-    """What a farm's own program answers. Raises FarmError naming it when it is absent, fails or takes too long.
+    """What a farm's own program answers. Raises FarmError naming it when it fails, FarmAway when it is not here.
 
     `is_fatal` False: a failure is an empty answer.
     """
@@ -41,9 +41,9 @@ def ask(words: Sequence[str], *, mend: str, stdin: str = "", is_fatal: bool = Tr
             check=False,
         )
     except FileNotFoundError as error:
-        raise FarmError(f"{words[0]}: no such program here; {mend}") from error
+        raise FarmAway(f"{words[0]}: no such program here; {mend}") from error
     except subprocess.TimeoutExpired as error:
-        raise FarmError(f"{words[0]}: no answer within {SECONDS_TO_ANSWER:.0f} s; {mend}") from error
+        raise FarmAway(f"{words[0]}: no answer within {SECONDS_TO_ANSWER:.0f} s; {mend}") from error
     if done.returncode and is_fatal:
         said = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
         raise FarmError(f"{shlex.join(words[:2])}: {said[:400]}; {mend}")

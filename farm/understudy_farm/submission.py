@@ -23,7 +23,7 @@ from understudy.report.run_record import write_record
 from understudy.runs import RunFiles, new_run_name
 from understudy.settings import ModelSize
 from understudy.survey import survey
-from understudy_farm.backend import FarmBackend, FarmError, Site
+from understudy_farm.backend import FarmAway, FarmBackend, FarmError, Site
 from understudy_farm.choices import Choices
 from understudy_farm.folder import (
     JobFolder,
@@ -67,7 +67,7 @@ def send(request: Request, say: Say) -> Sent:
     Raises UnderstudyError, or Problems with one line for each fault; then nothing is left behind, or what is left is
     named.
     """
-    pairs = looked_at(request, say)
+    pairs = looked_at(request, say, is_sent=True)
     with new_version(request.order.settings.data_directory) as run_directory:
         job = lay_down_job(request, run_directory, pairs)
         if request.is_held:
@@ -113,8 +113,11 @@ def preview(request: Request) -> tuple[Job, Mapping[str, str]]:
     return job, request.farm.payload(job, request.site)
 
 
-def looked_at(request: Request, say: Say) -> tuple[Pair, ...]:
-    """The pairs. Raises Problems for all that can be known to go wrong before anything is sent."""
+def looked_at(request: Request, say: Say, *, is_sent: bool = False) -> tuple[Pair, ...]:
+    """The pairs. Raises Problems for all that can be known to go wrong before anything is sent.
+
+    A farm that does not answer is a problem only if the job `is_sent`.
+    """
     problems = ProblemList()
     with problems.collecting():
         _check_choices(request)
@@ -127,7 +130,12 @@ def looked_at(request: Request, say: Say) -> tuple[Pair, ...]:
         _check_disk(request.order)
     if not problems.lines:
         with problems.collecting():
-            _check_workers(request)
+            try:
+                _check_workers(request)
+            except FarmAway as error:
+                if is_sent:
+                    raise
+                say(f"{error}; nobody looked for workers")
     problems.raise_if_any()
     return pairs
 

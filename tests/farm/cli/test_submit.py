@@ -164,6 +164,19 @@ def test_a_dry_run_shows_everything_and_leaves_nothing(command: Command, shot: S
     assert files_in(shot.folder) == before
 
 
+def test_a_farm_that_is_away_can_be_planned_for(
+    command: Command, shot: SmallShot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(shot.folder))
+    words = submit_words(shot, "--farm", "slurm")
+    planned = command(*words, "--dry-run")
+    assert planned.code == 0
+    assert "sinfo: no such program here" in planned.out
+    assert "=== train.sbatch" in planned.out
+    assert "sinfo: no such program here" in command.refused(*words)
+    assert not shot.data.exists()
+
+
 def test_an_export_holds_what_would_be_sent(command: Command, shot: SmallShot, tmp_path: Path) -> None:
     words = submit_words(shot, "--export", str(tmp_path / "bundle"))
     assert command(*words).code == 0
