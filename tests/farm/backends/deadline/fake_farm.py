@@ -54,6 +54,8 @@ class FakeTask:
     state: int
     worker: str = ""
     errors: int = 0
+    is_hosted: bool = False
+    """Our plugin runs it."""
     process: subprocess.Popen[bytes] | None = None
     reports: list[FakeReport] = field(default_factory=list)
 
@@ -146,7 +148,8 @@ class FakeFarm:
                     continue
                 job, task = found
                 task.state, task.worker = RENDERING, worker.name
-                task.process = process = start(job, task.number)
+                task.is_hosted = job.info["Plugin"] == "Understudy"
+                task.process = process = start(job, task)
             self._watch(job, task, process)
 
     def close(self) -> None:
@@ -222,11 +225,10 @@ class FakeFarm:
             self._fail(job)
 
 
-def start(job: FakeJob, frame: int) -> subprocess.Popen[bytes]:
+def start(job: FakeJob, task: FakeTask) -> subprocess.Popen[bytes]:
     own = dict(value.split("=", 1) for key, value in job.info.items() if key.startswith("EnvironmentKeyValue"))
-    is_ours = job.info["Plugin"] == "Understudy"
-    told = json.dumps({"frame": frame, "plugin_info": job.plugin})
-    words = [sys.executable, str(PLUGIN_HOST), told] if is_ours else command_line(job, frame)
+    told = json.dumps({"frame": task.number, "plugin_info": job.plugin})
+    words = [sys.executable, str(PLUGIN_HOST), told] if task.is_hosted else command_line(job, task.number)
     out = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": True}
     return subprocess.Popen(words, env={**os.environ, **own}, **out)  # type: ignore[call-overload,no-any-return]
 
@@ -243,7 +245,7 @@ def command_line(job: FakeJob, frame: int) -> list[str]:
 def end(task: FakeTask) -> None:
     """As a worker takes a task away: its process is the plugin's to end, where the plugin is ours."""
     process, task.process = task.process, None
-    if process is not None and str(PLUGIN_HOST) in process.args:
+    if process is not None and task.is_hosted:
         process.terminate()
     else:
         kill(process)

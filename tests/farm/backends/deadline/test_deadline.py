@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +12,14 @@ from tests.core.cli.command import Command
 from tests.core.train.shots import SmallShot
 from tests.farm.backends.deadline.fake_farm import RENDERING, FakeFarm
 from tests.farm.backends.deadline.fake_service import USER
-from tests.farm.backends.deadline.lines import THINKBOX, site_of
+from tests.farm.backends.deadline.lines import site_of
 from tests.farm.cli.test_submit import step_of, submit_words, wait_until
 from tests.farm.golden_files import matches_golden
 from tests.farm.jobs import EVERYTHING, RANKS, job_for
 
 from understudy import __version__
 from understudy_farm.backend import ENDED, FarmBackend, FarmError, Site
+from understudy_farm.backends.deadline.answers import Verb
 from understudy_farm.backends.deadline.farm import DeadlineFarm
 from understudy_farm.backends.deadline.thinkbox import ThinkboxService
 from understudy_farm.choices import Choices
@@ -85,13 +86,16 @@ class TestByThinkbox(DeadlineContract):
     """By Deadline.DeadlineConnect, which is used when it can be imported."""
 
     @pytest.fixture(autouse=True)
-    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    def asked(self, thinkbox: None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        del thinkbox
         asked: list[str] = []
         ask = ThinkboxService.ask
-        monkeypatch.setattr(ThinkboxService, "ask", lambda *words: (asked.append(words[1]), ask(*words))[1])
-        monkeypatch.syspath_prepend(THINKBOX)
-        monkeypatch.delitem(sys.modules, "Deadline", raising=False)
-        monkeypatch.delitem(sys.modules, "Deadline.DeadlineConnect", raising=False)
+
+        def note(service: ThinkboxService, verb: Verb, path: str, body: Mapping[str, object] | None = None) -> object:
+            asked.append(verb)
+            return ask(service, verb, path, body)
+
+        monkeypatch.setattr(ThinkboxService, "ask", note)
         return asked
 
     def test_it_is_really_the_one_that_is_asked(self, sent: Callable[..., SentJob], asked: list[str]) -> None:
@@ -126,7 +130,7 @@ def test_two_ranks_train_and_one_that_was_lost_comes_back(
 ) -> None:
     """With one plugin a user requeues it, with the other its machine is lost, and nobody asks for anything."""
     words = ("--farm", "deadline", "-O", f"url={fake.url}", "-O", f"user={USER}", "-O", f"plugin={plugin}")
-    submitted = submit_words(shot, "--ranks", "2", "--detach", "--silence-seconds", "2", *words, steps=400)
+    submitted = submit_words(shot, "--ranks", "2", "--detach", "--silence-seconds", "2", *words, steps=300)
     assert command(*submitted).code == 0
     run_directory = shot.data / "v001"
     wait_until(lambda: (run_directory / "farm" / "sent.json").exists() and step_of(run_directory) > 0, run_directory)

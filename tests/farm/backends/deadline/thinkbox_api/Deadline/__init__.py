@@ -1,0 +1,1 @@
+"""Stands in for the folder of Thinkbox's that a studio copies to where Python looks."""
