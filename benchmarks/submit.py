@@ -21,7 +21,8 @@ from tests.core.train.shots import SmallShot, make_shot
 
 from understudy_farm.registry import all_farms
 
-OPTIONS = {"ssh": ("hosts=" + ",".join(f"render{number:02}:8" for number in range(8)),), "opencue": ("show=testing",)}
+HOSTS = "hosts=" + ",".join(f"render{number:02}:8" for number in range(8))
+OPTIONS = {"ssh": (HOSTS,), "mpi": (HOSTS,), "opencue": ("show=testing",)}
 """What a farm must be told before it has a payload."""
 
 

@@ -124,7 +124,9 @@ class Settings:
         5.0, "a rank not heard of for so long is left behind until it is back", unit="seconds", low=0.5, high=3600.0
     )
     eviction: Eviction = setting(
-        "stop", "what SIGTERM to one rank means: all stop, or that rank leaves and the others go on"
+        "stop",
+        "what SIGTERM to one rank means: all stop; or that rank leaves, the others go on, and whoever starts it again "
+        "takes a stop by `understudy stop` for done",
     )
 
 

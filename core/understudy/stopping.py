@@ -9,8 +9,25 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType, TracebackType
 
+from understudy.errors import EXIT_DONE, EXIT_STOPPED
+from understudy.settings import Eviction
+
 SECONDS_BETWEEN_LOOKS = 0.5
 """For stop files: a look is a question to the file server."""
+
+
+CANCEL = "cancel"
+"""Content of a stop file: the run is given up, not finished early."""
+_BY_FILE = "stop file"
+
+
+def exit_code_after(reason: str, eviction: Eviction) -> int:
+    """Of a run that ended for this reason; empty: it was trained to its end.
+
+    Where a farm starts again what did not end well (`eviction` leave), a stop that somebody wished for ends well.
+    """
+    is_wished = eviction == "leave" and reason.startswith(_BY_FILE)
+    return EXIT_STOPPED if reason and not is_wished else EXIT_DONE
 
 
 class StopRequests:
@@ -26,7 +43,7 @@ class StopRequests:
         """Why the run should end, for a message; empty to go on. Cheap enough to ask after every step."""
         if not self._reason and time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
-            self._reason = next((f"stop file {path.name}" for path in self._files if path.exists()), "")
+            self._reason = next(filter(None, map(_request_in, self._files)), "")
         return self._reason
 
     @property
@@ -57,3 +74,14 @@ class StopRequests:
         if self._reason and number == signal.SIGINT:
             raise KeyboardInterrupt
         self._reason = signal.Signals(number).name
+
+
+def _request_in(path: Path) -> str:
+    """What a stop file asks for; empty when there is none."""
+    try:
+        content = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+    except OSError:  # it is there, whatever it says
+        content = ""
+    return CANCEL if content.strip() == CANCEL else f"{_BY_FILE} {path.name}"

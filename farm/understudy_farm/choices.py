@@ -52,7 +52,7 @@ class Choices:
     depends_on: tuple[str, ...] = choice((), "ids of jobs on this farm to wait for", sticky=False)
     suspended: bool = choice(False, "send it, but do not start it", sticky=False)
     retries: int = choice(5, "starts of a task that failed, besides the first", low=0, high=1000)
-    timeout_minutes: float = choice(0.0, "longest time of each step; 0: no limit", unit="minutes", low=0.0, high=1e6)
+    timeout_minutes: float = choice(0.0, "longest time of a task; 0: no limit", unit="minutes", low=0.0, high=1e6)
     cores_per_task: int = choice(0, "CPU cores of a task; 0: the farm's rule", low=0, high=4096)
     gpus_per_task: int = choice(0, "GPUs of a task", low=0, high=64)
     memory_per_task: float = choice(0.0, "of a task; 0: the farm's rule", unit="GiB", low=0.0, high=1e5)

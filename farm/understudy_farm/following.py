@@ -13,6 +13,7 @@ from understudy.files import write_text
 from understudy.report.metrics import newest_step
 from understudy.report.run_record import read_record
 from understudy.runs import RunFiles
+from understudy.stopping import CANCEL
 from understudy_farm.backend import ENDED, FarmError, Site, TaskState, TaskStatus
 from understudy_farm.folder import Sent, write_sent
 from understudy_farm.plan import TRAIN
@@ -135,7 +136,7 @@ def cancel(sent: Sent) -> None:
     """
     files = _files_of(sent)
     if _state_of_run(files) == "training" and state_of(tasks_of(sent)) == "running":
-        write_text(files.stop_requests()[0], "understudy cancel\n")
+        write_text(files.stop_requests()[0], CANCEL + "\n")
         give_up = time.monotonic() + SECONDS_FOR_A_CHECKPOINT
         while _state_of_run(files) == "training" and time.monotonic() < give_up:
             time.sleep(SECONDS_BETWEEN_LOOKS / 4)

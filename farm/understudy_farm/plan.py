@@ -74,9 +74,9 @@ def _steps(submission: Submission, choices: Choices, farm: Capabilities) -> list
 def _train(submission: Submission, choices: Choices, farm: Capabilities) -> Step:
     """Rank is the task's own number, so that any worker may take any rank, and a lost one comes back as itself."""
     words = ["resume", str(submission.run_directory), "--progress", farm.progress]
+    words += ["--eviction", "leave"]  # a farm that wants a machine back ends one task and starts it again elsewhere
     environment = _rules(choices)
     if choices.ranks > 1:
-        words += ["--eviction", "leave"]  # a farm ends one task when it wants its machine back: the others go on
         environment |= {
             MAIN_ADDR: choices.main_address,
             MAIN_PORT: choices.main_port,

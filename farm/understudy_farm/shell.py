@@ -25,10 +25,18 @@ def task_script(step: Step, number: str) -> str:
     return "\n".join([f"#!/bin/bash\n# One task of the step {step.name}.", *exports, f"exec {command}"]) + "\n"
 
 
-def ask(words: Sequence[str], *, mend: str, stdin: str = "", is_fatal: bool = True) -> str:
+def ask(
+    words: Sequence[str],
+    *,
+    mend: str,
+    stdin: str = "",
+    is_fatal: bool = True,
+    failure: type[FarmError] = FarmError,
+) -> str:
     """What a farm's own program answers. Raises FarmError naming it when it fails, FarmAway when it is not here.
 
-    `is_fatal` False: a failure is an empty answer.
+    `is_fatal` False: a failure is an empty answer. `failure`: FarmAway for a question that only an absent service
+    does not answer.
     """
     try:
         done = subprocess.run(
@@ -46,5 +54,5 @@ def ask(words: Sequence[str], *, mend: str, stdin: str = "", is_fatal: bool = Tr
         raise FarmAway(f"{words[0]}: no answer within {SECONDS_TO_ANSWER:.0f} s; {mend}") from error
     if done.returncode and is_fatal:
         said = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
-        raise FarmError(f"{shlex.join(words[:2])}: {said[:400]}; {mend}")
+        raise failure(f"{shlex.join(words[:2])}: {said[:400]}; {mend}")
     return "" if done.returncode else done.stdout

@@ -29,7 +29,7 @@ class Resources:
     memory_gib: float = 0.0
     """0: the farm's own rule."""
     timeout_minutes: float = 0.0
-    """Longest time of the whole step; 0: no limit."""
+    """Longest time of a task, counted anew for each start; 0: no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)

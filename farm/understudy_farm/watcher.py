@@ -7,6 +7,7 @@ Other shells ask it by files in the run directory, and follow tasks.json.
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import signal
 import sys
@@ -76,6 +77,8 @@ class Watcher:
         self._running: dict[Key, TaskProcess] = {}
         self._starts_at: dict[Key, float] = {}
         self._deadlines: dict[Key, float] = {}
+        self._overdue_at: dict[Key, float] = {}
+        self._overdue: set[Key] = set()
         self._wanted_again: set[Key] = set()
         self._is_cancelled = False
         self._is_asked = threading.Event()
@@ -159,6 +162,9 @@ class Watcher:
         for key, process in list(self._running.items()):
             if now > self._deadlines.get(key, now):
                 process.kill()
+            elif now > self._overdue_at[key] and key not in self._deadlines:
+                self._overdue.add(key)
+                self._ask_to_end(key)
             code = process.code()
             if code is not None:
                 del self._running[key]
@@ -171,6 +177,10 @@ class Watcher:
         if key in self._wanted_again:
             self._wanted_again.discard(key)
             self._start_later(key, dataclasses.replace(task, note="started again on request", starts=0))
+        elif key in self._overdue:
+            self._overdue.discard(key)
+            note = f"took longer than {step.resources.timeout_minutes:g} minutes"
+            self._tasks[key] = dataclasses.replace(task, state="failed", note=note)
         elif self._is_cancelled:
             self._tasks[key] = dataclasses.replace(task, state="cancelled", note=_how(code))
         elif not was_asked and self._habits.is_worth_another_start(code) and task.starts <= step.retries:
@@ -229,6 +239,7 @@ class Watcher:
             self._end_step(step)
             return
         self._running[key] = process
+        self._overdue_at[key] = time.monotonic() + (step.resources.timeout_minutes * 60 or math.inf)
         self._tasks[key] = dataclasses.replace(
             task, state="running", host=command.host, starts=task.starts + 1, process=process.name
         )

@@ -12,12 +12,11 @@ from typing import Protocol
 
 from torch._C._distributed_c10d import Store
 
-from understudy.errors import EXIT_DONE, EXIT_STOPPED
 from understudy.ranks.meeting import Meeting
 from understudy.ranks.member import GenerationOver, Member, StoppedWaiting
 from understudy.ranks.roster import Generation, Go
 from understudy.settings import Eviction
-from understudy.stopping import StopRequests
+from understudy.stopping import StopRequests, exit_code_after
 from understudy.train.group import Group, GroupBroken
 from understudy.train.handover import hand_over
 from understudy.train.run import Run
@@ -200,8 +199,8 @@ class Ranks:
         self._trouble = str(parted) if isinstance(parted, GroupBroken) else ""
 
     def conclude(self, reason: str) -> None:
-        code = EXIT_STOPPED if reason else EXIT_DONE
         if self._meeting.leads:
+            code = exit_code_after(reason, self._eviction)
             self._meeting.end(code, f"stopped by {reason}" if reason else "finished")
         else:
             self._member.await_end()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from understudy.errors import EXIT_DONE, EXIT_STOPPED, UnderstudyError
+from understudy.errors import UnderstudyError
 from understudy.files import make_folder
 from understudy.ranks.meeting import Meeting
 from understudy.report.events import EventWriter
@@ -23,7 +23,7 @@ from understudy.report.progress import Progress, ProgressStyle
 from understudy.report.reporter import Reporter
 from understudy.report.run_record import RunRecord, now, write_record
 from understudy.runs import RunFiles
-from understudy.stopping import StopRequests
+from understudy.stopping import StopRequests, exit_code_after
 from understudy.train.company import Company, Nobody, Ranks
 from understudy.train.loop import train
 from understudy.train.recorder import Follower, Recorder, Voices
@@ -82,8 +82,7 @@ def lead(
     if reason:
         stop.consume()
         progress.say(f"Stopped by {reason} after step {state.step}; go on with: understudy resume {files.directory}")
-        return EXIT_STOPPED
-    return EXIT_DONE
+    return exit_code_after(reason, run.settings.eviction)
 
 
 def follow(run: Run, state: TrainingState, manner: Manner, progress: Progress, meeting: Meeting) -> int:
@@ -98,8 +97,7 @@ def follow(run: Run, state: TrainingState, manner: Manner, progress: Progress, m
             reason = train(run, state, Follower(run, state, progress), company)
     if reason:
         progress.say(f"Stopped by {reason} after step {state.step}")
-        return EXIT_STOPPED
-    return EXIT_DONE
+    return exit_code_after(reason, run.settings.eviction)
 
 
 def _company(run: Run, stop: StopRequests, progress: Progress, meeting: Meeting | None) -> Company:

@@ -28,6 +28,7 @@ class LocalFarm(WatchedFarm):
         return Capabilities(can_gang=True, has_queue=False)
 
     def payload(self, job: Job, site: Site) -> Mapping[str, str]:
+        self.refuse_what_has_no_place(job)
         num_gpus = _gpus_here() if site["gpus"] == AUTO else int(site["gpus"])
         tasks = tuple(_command(step, number, num_gpus) for step in job.steps for number in range(step.num_tasks))
         return {COMMANDS: to_text(Commands(farm=self.name, options=dict(site.values), tasks=tasks))}

@@ -10,7 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from understudy.runs import RunFiles
-from understudy_farm.backend import Capabilities, FarmError, Option, Receipt, Site, TaskState, TaskStatus, Worker
+from understudy_farm.backend import (
+    Capabilities,
+    FarmAway,
+    FarmError,
+    Option,
+    Receipt,
+    Site,
+    TaskState,
+    TaskStatus,
+    Worker,
+)
 from understudy_farm.folder import JobFolder
 from understudy_farm.plan import TRAIN
 from understudy_farm.shell import ask, task_script
@@ -82,7 +92,8 @@ class SlurmFarm:
         del site
         pool = job.placement.pool
         partition = [f"--partition={pool}"] if pool else []
-        lines = ask(["sinfo", "--noheader", "--Node", "--format=%N|%c|%T", *partition], mend=MEND).split()
+        words = ["sinfo", "--noheader", "--Node", "--format=%N|%c|%T", *partition]
+        lines = ask(words, mend=MEND, failure=FarmAway).split()
         if not lines:
             raise FarmError(f"--pool {pool}: Slurm has no partition of that name, or no node in it; see `sinfo`")
         cores = job.step(TRAIN).resources.cores or 1

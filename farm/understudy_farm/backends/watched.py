@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import platform
 import subprocess
@@ -10,9 +11,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from understudy.errors import Problems
 from understudy_farm.backend import ENDED, FarmError, Receipt, Site, TaskStatus, Worker
 from understudy_farm.folder import JobFolder
-from understudy_farm.spec import Job
+from understudy_farm.spec import Job, Placement
 from understudy_farm.tasks import JobRecord, ProcessName, kill_tree, name_of, read_job_record, waiting_tasks
 from understudy_farm.watcher import CANCEL, SECONDS_TO_END, TASKS, ask, is_asked
 
@@ -20,12 +22,38 @@ SECONDS_TO_BEGIN = 20.0
 SECONDS_BETWEEN_LOOKS = 0.1
 WATCHER_LOG = "watcher.log"
 
+_FLAGS = {
+    "priority": "--priority",
+    "pool": "--pool",
+    "secondary_pool": "--secondary-pool",
+    "group": "--group",
+    "limits": "--limits",
+    "machines": "--machines",
+    "depends_on": "--depends-on",
+    "is_suspended": "--suspended",
+    "cores": "--cores-per-task",
+    "gpus": "--gpus-per-task",
+    "memory_gib": "--memory-per-task",
+}
+
 _STARTED: list[subprocess.Popen[bytes]] = []
 """Watchers that this process started: they are not waited for, only reaped."""
 
 
 class WatchedFarm:
     """The part of a back end that is the same for all of them. Others add name, options, payload and habits."""
+
+    name: str
+
+    def refuse_what_has_no_place(self, job: Job, *, but: tuple[str, ...] = ()) -> None:
+        """Raises Problems with a line for each choice that means nothing without a queue, `but` those named."""
+        place = {field.name: getattr(job.placement, field.name) for field in dataclasses.fields(Placement)}
+        needs = [step.resources for step in job.steps]
+        stated = {name for name, value in place.items() if value != getattr(Placement(), name)}
+        stated |= {name for name in ("cores", "gpus", "memory_gib") if any(getattr(need, name) for need in needs)}
+        flags = [flag for name, flag in _FLAGS.items() if name in stated - {*but}]
+        if flags:
+            raise Problems(f"{flag}: the farm {self.name} has no such thing; leave it out" for flag in flags)
 
     def workers(self, job: Job, site: Site) -> tuple[Worker, ...]:
         del job, site

@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 from tests.farm.jobs import RANKS, job_for
 
-from understudy_farm.backend import FarmBackend, Site
+from understudy.errors import Problems
+from understudy_farm.backend import Capabilities, FarmBackend, Site
 from understudy_farm.backends.local import LocalFarm
+from understudy_farm.choices import Choices
 from understudy_farm.commands import COMMANDS, read_commands
 from understudy_farm.folder import JobFolder
+from understudy_farm.spec import Resources
 from understudy_farm.tasks import JobRecord, name_of, read_job_record, write_job_record
 from understudy_farm.testing import FAIL_ONCE, SLEEP, FarmContract, SentJob, python_step
 from understudy_farm.watcher import TASKS
@@ -36,6 +39,13 @@ class TestLocalFarm(FarmContract):
         os.kill(int(pid.read_text()), signal.SIGKILL)
         job.wait_until(lambda: job.states("train") == ["failed"])
         assert job.log("train", 0).count("asleep") == 2
+
+    def test_a_task_that_takes_too_long_is_ended(self, sent: Callable[..., SentJob], tmp_path: Path) -> None:
+        step = python_step("train", SLEEP, str(tmp_path), num_tasks=1, retries=3)
+        job = sent(dataclasses.replace(step, resources=Resources(timeout_minutes=0.02)))
+        job.wait_until_ended()
+        assert [(task.state, task.note) for task in job.tasks()] == [("failed", "took longer than 0.02 minutes")]
+        assert job.log("train", 0).count("--- train 0") == 1
 
     def test_a_requeue_is_not_lost_on_a_watcher_that_is_just_ending(
         self, sent: Callable[..., SentJob], tmp_path: Path
@@ -59,6 +69,17 @@ class TestLocalFarm(FarmContract):
         job.wait_until(lambda: record.tasks[0].process is not None and record.tasks[0].process.alive() is None)
         assert job.states("train") == ["failed"]
         assert "its watcher was lost" in job.tasks()[0].note
+
+
+def test_what_only_a_queue_has_is_refused(tmp_path: Path) -> None:
+    farm = LocalFarm()
+    choices = Choices(pool="gpu", priority=70, depends_on=("41",), memory_per_task=4.0, comment="fine", retries=2)
+    job = job_for(choices, Capabilities(), tmp_path / "v001")
+    with pytest.raises(Problems) as refused:
+        farm.payload(job, Site(values={"gpus": "0"}))
+    assert [line.partition(":")[0] for line in refused.value.lines] == [
+        *("--priority", "--pool", "--depends-on", "--memory-per-task")
+    ]
 
 
 def test_the_machine_is_divided_between_ranks_that_start_at_once(tmp_path: Path) -> None:

@@ -88,6 +88,21 @@ def test_a_job_trains_applies_and_publishes(command: Command, shot: SmallShot) -
 
 
 @pytest.mark.slow
+def test_a_training_that_is_stopped_early_is_applied(command: Command, shot: SmallShot) -> None:
+    result = shot.folder / "result" / "r.####.exr"
+    words = submit_words(shot, "--ranks", "2", "--detach", "--apply-output", str(result), steps=FOR_EVER)
+    assert command(*words).code == 0
+    run_directory = shot.data / "v001"
+    wait_until(lambda: step_of(run_directory) > 0, run_directory)
+    assert command("stop", run_directory).code == 0
+    ending = command("wait", run_directory)
+    assert ending.code == 0, ending
+    assert {(task.step, task.state) for task in _record(run_directory).tasks} == {("train", "done"), ("apply", "done")}
+    assert read_record(find_run(run_directory).record).state == "stopped"
+    assert len(list(result.parent.iterdir())) == 4
+
+
+@pytest.mark.slow
 def test_a_job_is_followed_cancelled_and_requeued_from_another_shell(command: Command, started: Path) -> None:
     status = json.loads(command("status", started, "--json").out)
     assert (status["state"], [task["state"] for task in status["tasks"]]) == ("running", ["running", "running"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from understudy_farm.backend import FarmError, Site
+from understudy_farm.backend import FarmAway, FarmError, Site
 
 PASSWORD = "UNDERSTUDY_DEADLINE_PASSWORD"
 """Environment variable. A password is no option: options are written beside the job."""
@@ -41,7 +41,7 @@ class Address:
 def address_of(site: Site) -> Address:
     """Raises FarmError for options that contradict each other, and for a ~/.netrc that cannot be read."""
     if not site["url"]:
-        raise FarmError(NO_URL)
+        raise FarmAway(NO_URL)
     try:
         parts = urlsplit(site["url"])
         host, port = parts.hostname, parts.port or DEFAULT_PORT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Literal, NoReturn
 
-from understudy_farm.backend import FarmError
+from understudy_farm.backend import FarmAway, FarmError
 from understudy_farm.backends.deadline.address import PASSWORD, Address
 from understudy_farm.shell import SECONDS_TO_ANSWER
 
@@ -14,7 +14,7 @@ NOT_AUTHORIZED = "Error: HTTP Status Code 401"
 """DeadlineConnect's words for it."""
 
 
-class Unanswered(FarmError):
+class Unanswered(FarmAway):
     """A question was sent, and nobody knows whether it was obeyed."""
 
 
@@ -51,7 +51,7 @@ def raise_untrusted(address: Address, why: str) -> NoReturn:
 def raise_unreached(address: Address, why: str) -> NoReturn:
     """Nothing was sent."""
     through = f" through {address.proxy}" if address.proxy else ""
-    raise FarmError(f"{_name(address)} cannot be reached{through} ({why}); start it, or correct -O url")
+    raise FarmAway(f"{_name(address)} cannot be reached{through} ({why}); start it, or correct -O url")
 
 
 def raise_late(address: Address) -> NoReturn:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from understudy_farm.backend import FarmError
+from understudy_farm.backend import FarmAway, FarmError
 from understudy_farm.backends.deadline.job_info import is_job_id
 from understudy_farm.backends.deadline.questions import Again, FarmTask, JobFiles, Kind
 from understudy_farm.shell import ask
@@ -47,7 +47,7 @@ class ByCommand:
     def __init__(self) -> None:
         self._command = find_command()
         if not self._command:
-            raise FarmError(f"deadlinecommand: no such program here; {MEND}")
+            raise FarmAway(f"deadlinecommand: no such program here; {MEND}")
 
     def submit(self, files: JobFiles) -> str:
         said = self._ask(str(files.job_info), str(files.plugin_info))

@@ -6,8 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from understudy.files import write_text
-from understudy_farm.backend import Capabilities, FarmError, Option, Receipt, Site, TaskState, TaskStatus, Worker
-from understudy_farm.backends.deadline.address import NO_URL
+from understudy_farm.backend import (
+    Capabilities,
+    FarmError,
+    Option,
+    Receipt,
+    Site,
+    TaskState,
+    TaskStatus,
+    Worker,
+)
 from understudy_farm.backends.deadline.answers import Unanswered
 from understudy_farm.backends.deadline.client import connect
 from understudy_farm.backends.deadline.command import ByCommand, find_command
@@ -144,8 +152,6 @@ def _deadline(site: Site) -> Deadline:
         raise FarmError(f"-O via={via}: give rest, command or auto")
     if via == "command" or (via == "auto" and not site["url"] and find_command()):
         return ByCommand()
-    if not site["url"]:
-        raise FarmError(NO_URL)
     return ByRest(connect(site))
 
 
