@@ -44,13 +44,18 @@ def find_job(text: str, environment: Mapping[str, str]) -> Sent:
     if place.is_dir():
         newest = place.absolute() / f"v{newest_version(place):03}"
         return read_sent(newest if not JobFolder(place).job.exists() and newest.is_dir() else place.absolute())
-    named = [sent for sent in listed(environment) if text == sent.job.name or text in sent.receipt.ids.values()]
+    named = [sent for sent in listed(environment) if text == sent.job.name or text in _ids(sent)]
     if len(named) == 1:
         return named[0]
     if named:
         places = ", ".join(str(sent.job.run_directory) for sent in named)
         raise UnderstudyError(f"{text}: several jobs have this name; give one of {places}")
     raise UnderstudyError(f"{text}: no job of that name or id; give its run directory, or see `understudy jobs`")
+
+
+def _ids(sent: Sent) -> list[str]:
+    """All that a farm knows the job by; a step that was requeued may have several, by commas."""
+    return [one for own in sent.receipt.ids.values() for one in own.split(",")]
 
 
 def _path(environment: Mapping[str, str]) -> Path:

@@ -18,6 +18,8 @@ OWN = {
     "deadline-cloud": "understudy_farm.backends.deadline_cloud:DeadlineCloudFarm",
     "opencue": "understudy_farm.backends.opencue:OpenCueFarm",
     "ssh": "understudy_farm.backends.ssh:SshFarm",
+    "mpi": "understudy_farm.backends.mpi:MpiFarm",
+    "sge": "understudy_farm.backends.sge:SgeFarm",
     "slurm": "understudy_farm.backends.slurm:SlurmFarm",
 }
 _METHODS = ("capabilities", "payload", "workers", "send", "status", "log", "cancel", "requeue")

@@ -45,6 +45,19 @@ EVERYTHING = Choices(
     apply_tasks=4,
     publish="publish_tool --shot sh010 --note 'model made it'",
 )
+ON_HOSTS = dataclasses.replace(
+    EVERYTHING,
+    priority=Choices().priority,
+    pool="",
+    secondary_pool="",
+    group="",
+    limits=(),
+    depends_on=(),
+    cores_per_task=0,
+    gpus_per_task=0,
+    memory_per_task=0.0,
+)
+"""As much as a farm without a queue can be told."""
 
 
 def job_for(choices: Choices, capabilities: Capabilities, run_directory: Path | None = None) -> Job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ from understudy.report.run_record import read_record, write_record
 from understudy.runs import find_run
 from understudy_farm import following
 from understudy_farm.backend import Capabilities, FarmError, Receipt, TaskState, TaskStatus
-from understudy_farm.folder import JobFolder, Sent, read_job
+from understudy_farm.folder import JobFolder, Sent, read_job, write_sent
 from understudy_farm.following import looks, requeue, state_of, tasks_of
+from understudy_farm.history import find_job, note
 from understudy_farm.spec import Job
 
 Answer = dict[str, TaskState] | FarmError
@@ -138,3 +140,15 @@ def test_a_farm_that_never_answers_is_told_at_once(sent: Sent, farm: TellingFarm
 def test_a_requeue_that_cannot_be_done_is_refused(sent: Sent, step: str, number: int | None, says: str) -> None:
     with pytest.raises(UnderstudyError, match=says):
         requeue(sent, step, number)
+
+
+def test_a_job_is_found_by_every_id_that_a_farm_gave_it(shot: SmallShot) -> None:
+    words = shot.train_words("--skip-check", "--farm", "local", "--export", str(shot.folder / "bundle"))
+    assert main(["submit", *words[1:]]) == 0
+    job = read_job(JobFolder(shot.data / "v001"))
+    sent = Sent(job=job, farm="telling", options={}, receipt=Receipt(ids={"train": "41,57", "apply": "42"}))
+    write_sent(sent)
+    note(sent, os.environ)
+    assert [find_job(text, os.environ).job for text in ("41", "57", "42", job.name)] == [job] * 4
+    with pytest.raises(UnderstudyError, match="41,57: no job of that name or id"):
+        find_job("41,57", os.environ)

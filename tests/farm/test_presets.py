@@ -98,7 +98,7 @@ def test_what_is_wrong_in_a_file_is_named(environment: dict[str, str], text: str
 def test_what_is_wrong_elsewhere_is_named(environment: dict[str, str]) -> None:
     with pytest.raises(
         UnderstudyError,
-        match=r"--farm qube: no such farm; there are deadline, .*local, opencue, slurm, ssh",
+        match=r"--farm qube: no such farm; there are deadline, .*local, mpi, opencue, sge, slurm, ssh",
     ):
         chosen({"farm": "qube"}, {}, environment=environment)
     with pytest.raises(UnderstudyError, match=r"--preset lunch: no presets file has it"):

@@ -5,24 +5,22 @@ from __future__ import annotations
 import secrets
 import shlex
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import understudy
-from understudy.errors import ProblemList, UnderstudyError
 from understudy.files import write_private
 from understudy.frames.sequence import Sequence as FileSequence
-from understudy.ranks.contract import LOCAL_ADDR, MAIN_ADDR, MAIN_PORT, RANK_GPU, RANKS_HERE
-from understudy.ranks.hosts import HostEntry, entries_of, read_hosts
+from understudy.ranks.contract import MAIN_ADDR, MAIN_PORT
+from understudy.ranks.hosts import HostEntry
 from understudy.ranks.launch import SECRET
-from understudy.ranks.place import AUTO, LAUNCHED
+from understudy.ranks.place import AUTO
 from understudy.remap import PATH_RULES, rules_text
 from understudy.report.run_record import read_record
 from understudy.runs import RunFiles
 from understudy_farm.backend import Capabilities, FarmError, Option, Site, Worker
+from understudy_farm.backends.seats import HOSTS, KILLED, Seat, seat_script, seats_of, try_hosts
 from understudy_farm.backends.watched import WatchedFarm
 from understudy_farm.commands import COMMANDS, Command, Commands, to_text
 from understudy_farm.folder import JobFolder
@@ -32,21 +30,9 @@ from understudy_farm.spec import Job, Step
 
 MAIN_PORT_WITHOUT_STORAGE = "30000"
 """Where nothing is shared, rank 0 cannot say which port it took."""
-KILLED = 128
-"""Codes above it: the shell's word for a process that a signal ended, and ssh's own (255) for a line that broke."""
-SECONDS_TO_END_ALONE = 10
-"""From being asked to being killed, when the line is gone: time for a checkpoint."""
 SECONDS_BETWEEN_FETCHES = 10.0
 KEEP_ALIVE = ("-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
 MEND = "see whether `ssh HOST true` works from here without a password"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Seat:
-    """Where one rank computes."""
-
-    entry: HostEntry
-    gpu: int
 
 
 class SshFarm(WatchedFarm):
@@ -55,7 +41,7 @@ class SshFarm(WatchedFarm):
     name = "ssh"
     doc = "machines of a list, by ssh"
     options: tuple[Option, ...] = (
-        Option(name="hosts", doc="a hosts file, or names as in a:2,b (two ranks on a, one on b)"),
+        HOSTS,
         Option(name="ssh", doc="the ssh command and its words", default="ssh"),
         Option(
             name="sync_dir",
@@ -68,10 +54,11 @@ class SshFarm(WatchedFarm):
         return Capabilities(can_gang=True, has_queue=False, knows_workers=True)
 
     def workers(self, job: Job, site: Site) -> tuple[Worker, ...]:
-        return tuple(Worker(name=seat.entry.name) for seat in _seats(job, site))
+        return tuple(Worker(name=seat.entry.name) for seat in seats_of(self.name, job, site))
 
     def payload(self, job: Job, site: Site) -> Mapping[str, str]:
-        seats = _seats(job, site)
+        self.refuse_what_has_no_place(job, but=("machines",))
+        seats = seats_of(self.name, job, site)
         tasks = tuple(
             _command(job, step, number, seats, site) for step in job.steps for number in range(step.num_tasks)
         )
@@ -79,16 +66,16 @@ class SshFarm(WatchedFarm):
 
     def habits(self, job: Job, site: Site) -> SshHabits:
         """For the watcher."""
-        return SshHabits(job, site)
+        return SshHabits(job, site, seats_of(self.name, job, site))
 
 
 class SshHabits:
     """Tries every host first; where no storage is shared, carries files there and back."""
 
-    def __init__(self, job: Job, site: Site) -> None:
+    def __init__(self, job: Job, site: Site, seats: tuple[Seat, ...]) -> None:
         self._job = job
         self._site = site
-        self._hosts = tuple(dict.fromkeys(seat.entry.name for seat in _seats(job, site)))
+        self._seats = seats
         self._next_fetch = 0.0
 
     def is_worth_another_start(self, code: int) -> bool:
@@ -100,21 +87,16 @@ class SshHabits:
             secret = JobFolder(self._job.run_directory).farm / "secret"
             if not secret.exists():
                 write_private(secret, secrets.token_hex(32).encode())
-        problems = ProblemList()
-        with ThreadPoolExecutor(16) as several:
-            for trial in [several.submit(self._make_ready, host) for host in self._hosts]:
-                with problems.collecting():
-                    trial.result()
-        problems.raise_if_any()
+        try_hosts(self._seats, self._make_ready)
 
     def look(self) -> None:
         if self._site["sync_dir"] and time.monotonic() >= self._next_fetch:
-            self._fetch(self._hosts[:1])
+            self._fetch(self._seats[:1])
             self._next_fetch = time.monotonic() + SECONDS_BETWEEN_FETCHES
 
     def task_ended(self) -> None:
         if self._site["sync_dir"]:
-            self._fetch(self._hosts)
+            self._fetch(self._seats)
 
     def _make_ready(self, host: str) -> None:
         folder = _sync_dir(self._site, host)
@@ -145,11 +127,11 @@ class SshHabits:
         sequence = FileSequence(pattern)
         return [sequence.path(frame) for frame in sequence.frames_on_disk()] if pattern else []
 
-    def _fetch(self, hosts: Sequence[str]) -> None:
+    def _fetch(self, seats: Iterable[Seat]) -> None:
         """A host that is gone has nothing more to give."""
         result = _word_after(self._job, "--output")
         wanted = [self._job.run_directory, *([Path(result).parent] if result else [])]
-        for host in hosts:
+        for host in dict.fromkeys(seat.entry.name for seat in seats):
             for folder in wanted:
                 place = f"{host}:{_sync_dir(self._site, host)}/.{folder}/"
                 words = ["rsync", "--archive", "--update", "--exclude=farm", *self._by_ssh(), place, f"{folder}/"]
@@ -161,52 +143,23 @@ class SshHabits:
         return ["-e", shlex.join(_ssh(self._site))]
 
 
-def _seats(job: Job, site: Site) -> tuple[_Seat, ...]:
-    """One for every rank that the hosts can take, in the order of the list. Raises UnderstudyError for a wrong list."""
-    text = site["hosts"]
-    if not text:
-        raise FarmError("ssh: no hosts; give -O hosts=a:2,b or -O hosts=HOSTS.toml")
-    entries = read_hosts(Path(text))[0] if text.endswith(".toml") else entries_of("-O hosts", text)
-    allowed = job.placement.machines
-    strangers = sorted(set(allowed) - {entry.name for entry in entries})
-    if strangers:
-        raise FarmError(f"--machines {strangers[0]}: is not among the hosts; add it there")
-    return tuple(
-        _Seat(entry=entry, gpu=gpu) for entry in entries if not allowed or entry.name in allowed for gpu in entry.gpus
-    )
-
-
-def _command(job: Job, step: Step, number: int, seats: tuple[_Seat, ...], site: Site) -> Command:
+def _command(job: Job, step: Step, number: int, seats: tuple[Seat, ...], site: Site) -> Command:
     seat = seats[number % len(seats)]
     sync_dir = _sync_dir(site, seat.entry.name)
-    folder = Path(f"{sync_dir}{job.run_directory}")
-    variables = {
-        **step.environment_of(number),
-        **({RANK_GPU: str(seat.gpu), RANKS_HERE: str(len(seat.entry.gpus))} if step.at_once else {}),
-        **({LOCAL_ADDR: seat.entry.local_address} if seat.entry.local_address else {}),
-        **(_without_storage(step, seats[0].entry, number, sync_dir) if sync_dir else {}),
-        LAUNCHED: "1",
-    }
-    exports = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
-    place = shlex.quote(str(folder))
-    fault = f"echo understudy: {place} cannot be seen from this host >&2; exit {UnderstudyError.exit_code}"
-    secret = [f"{SECRET}=$(cat farm/secret); export {SECRET}"] if sync_dir else []
-    script = [f"cd {place} || {{ {fault}; }}", *exports, *secret, _tied_to_the_line(shlex.join(step.argv_of(number)))]
+    script = seat_script(
+        step,
+        number,
+        seat,
+        folder=Path(f"{sync_dir}{job.run_directory}"),
+        variables=_without_storage(step, seats[0].entry, number, sync_dir) if sync_dir else {},
+        before=[f"{SECRET}=$(cat farm/secret); export {SECRET}"] if sync_dir else [],
+    )
     return Command(
         step=step.name,
         number=number,
         host=seat.entry.name,
-        argv=(*_ssh(site), seat.entry.name, f"exec /bin/sh -c {shlex.quote('; '.join(script))}"),
+        argv=(*_ssh(site), seat.entry.name, f"exec /bin/sh -c {shlex.quote(script)}"),
         environment={},
-    )
-
-
-def _tied_to_the_line(command: str) -> str:
-    """Shell text that runs the command, and ends it when stdin closes: the ssh process here, or the line, is gone."""
-    watch = f"cat <&3; kill $task; sleep {SECONDS_TO_END_ALONE}; kill -9 $task"
-    return (
-        f"exec 3<&0; {command} <&3 3<&- & task=$!; {{ {watch}; }} >/dev/null 2>&1 & watch=$!; "
-        "wait $task; code=$?; kill $watch; exit $code"
     )
 
 

@@ -14,7 +14,7 @@ from tests.core.train.shots import SmallShot
 from tests.farm.backends.sshd import needs_sshd, sshd
 from tests.farm.cli.test_submit import step_of, submit_words, wait_until
 from tests.farm.golden_files import matches_golden
-from tests.farm.jobs import EVERYTHING, RANKS, job_for
+from tests.farm.jobs import ON_HOSTS, RANKS, job_for
 
 from understudy.report.run_record import read_record
 from understudy.runs import find_run
@@ -36,7 +36,7 @@ def _job(site: Site) -> Job:
 
 def test_the_commands_are_as_they_were_looked_at() -> None:
     site = _site("render01:2,render02,render03", "ssh -p 2222")
-    matches_golden("ssh/shared", SshFarm().payload(job_for(EVERYTHING, SshFarm().capabilities(site)), site))
+    matches_golden("ssh/shared", SshFarm().payload(job_for(ON_HOSTS, SshFarm().capabilities(site)), site))
 
 
 def test_without_storage_rank_0_is_met_at_a_fixed_place_with_a_secret() -> None:
@@ -71,7 +71,7 @@ def test_a_machine_that_is_no_host_is_refused() -> None:
     site = _site("a,b")
     farm = SshFarm()
     with pytest.raises(FarmError, match="--machines render01: is not among the hosts"):
-        farm.payload(job_for(EVERYTHING, farm.capabilities(site)), site)
+        farm.payload(job_for(ON_HOSTS, farm.capabilities(site)), site)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,23 @@
+#!/bin/bash
+# One task of the step apply, and its journal.
+number=$((SGE_TASK_ID - 1))
+export UNDERSTUDY_TASK=$number
+exec >>/mnt/show/sh010/copycat/v003/farm/apply."${number}".log 2>&1
+note() { echo "$* $(hostname)" >>/mnt/show/sh010/copycat/v003/farm/apply."${number}".journal; }
+for before in {0..2}; do
+    [[ $(tail -n 1 /mnt/show/sh010/copycat/v003/farm/train."${before}".journal) == "ended 0 "* ]] || grep -q '"state": "finished"' /mnt/show/sh010/copycat/v003/Training_261121_120000.run.json 2>/dev/null || {
+        echo "understudy: train $before did not succeed; requeue it first"
+        note "skipped train"
+        exit 1
+    }
+done
+note began
+(trap '' USR1 USR2; exec /mnt/show/sh010/copycat/v003/farm/apply.task.sh) &
+task=$! why=itself
+trap 'why=deleted; ((SECONDS >= 5340)) && why=timeout; kill $task' USR2 TERM
+trap '((SECONDS >= 5250)) && why=timeout && kill $task' USR1
+while wait $task; code=$?; kill -0 $task 2>/dev/null; do :; done
+wait $task; code=$?
+note "ended $code $why"
+[ $why = itself ] && ((code > 128 && $(grep -c '^began ' /mnt/show/sh010/copycat/v003/farm/apply."${number}".journal) <= 5)) && exit 99
+exit $((code != 0))

@@ -1,0 +1,5 @@
+#!/bin/bash
+# One task of the step publish.
+export UNDERSTUDY_RUN=/mnt/show/sh010/copycat/v003
+export UNDERSTUDY_OUTPUT='/mnt/show/sh010/paint/sh010_paint.####.exr'
+exec publish_tool --shot sh010 --note 'model made it'
