@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from understudy.errors import UnderstudyError
 from understudy.report.progress import ProgressStyle
@@ -67,7 +67,7 @@ class Receipt:
     """What a farm gave for a job: enough to find it again from any shell."""
 
     ids: Mapping[str, str]
-    """Name of a step to the farm's id for it."""
+    """Name of a step to the farm's id for it; to several, by commas, when tasks were sent anew."""
     link: str = ""
     """Where people look at the job: a URL, or a command to type."""
 
@@ -90,6 +90,24 @@ class Worker:
     """A machine of the farm that could take a task of the asked kind."""
 
     name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FarmNames:
+    """What a live farm knows by name, for people to choose from; empty where it cannot say."""
+
+    pools: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    machines: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class KnowsNames(Protocol):
+    """A back end that can list them; it need not."""
+
+    def names(self, site: Site) -> FarmNames:
+        """Raises FarmError when the farm does not answer."""
 
 
 class FarmBackend(Protocol):
@@ -128,3 +146,8 @@ class FarmBackend(Protocol):
 
     def requeue(self, job: Job, receipt: Receipt, step: str, numbers: tuple[int, ...], site: Site) -> Receipt:
         """Start these tasks again under their numbers; those that run are ended first. The receipt from now on."""
+
+
+def names_on(farm: FarmBackend, site: Site) -> FarmNames:
+    """Nothing of a back end that cannot list them. Raises FarmError when the farm does not answer."""
+    return farm.names(site) if isinstance(farm, KnowsNames) else FarmNames()

@@ -14,6 +14,7 @@ from understudy_farm.backend import (
     Capabilities,
     FarmAway,
     FarmError,
+    FarmNames,
     Option,
     Receipt,
     Site,
@@ -100,6 +101,17 @@ class SlurmFarm:
         rows = [line.split("|") for line in lines]
         nodes = {name: int(count) // cores for name, count, state in rows if _is_up(state)}
         return tuple(Worker(name=name) for name, count in nodes.items() for _ in range(count))
+
+    def names(self, site: Site) -> FarmNames:
+        """Accounts only where slurmdbd keeps them. No machines: the payload refuses them."""
+        del site
+        pools = ask(["sinfo", "--noheader", "--format=%R"], mend=MEND, failure=FarmAway)
+        licences = ask(["scontrol", "--oneliner", "show", "licenses"], mend=MEND, is_fatal=False)
+        return FarmNames(
+            pools=tuple(dict.fromkeys(pools.split())),
+            groups=_accounts(),
+            limits=tuple(re.findall(r"^LicenseName=(\S+)", licences, re.MULTILINE)),
+        )
 
     def send(self, job: Job, folder: Path, site: Site) -> Receipt:
         del site
@@ -256,6 +268,13 @@ def _facts_of_accounting(job_id: str) -> dict[str, dict[str, str]]:
             for name, state, nodes, code in rows
         }
     return {}
+
+
+def _accounts() -> tuple[str, ...]:
+    with suppress(FarmError):
+        words = ["sacctmgr", "--noheader", "--parsable2", "list", "accounts", "format=Account"]
+        return tuple(ask(words, mend=MEND, is_fatal=False).split())
+    return ()
 
 
 def _status(step: Step, number: int, facts: Mapping[str, str]) -> TaskStatus:

@@ -16,7 +16,7 @@ from tests.farm.jobs import EVERYTHING, RANKS, job_for
 
 from understudy.report.run_record import read_record
 from understudy.runs import find_run
-from understudy_farm.backend import FarmBackend, FarmError, Site
+from understudy_farm.backend import FarmBackend, FarmError, Site, names_on
 from understudy_farm.backends.slurm import SlurmFarm
 from understudy_farm.choices import Choices
 from understudy_farm.folder import read_sent
@@ -81,6 +81,9 @@ class TestSlurmFarm(FarmContract):
     @pytest.fixture
     def farm(self) -> FarmBackend:
         return SlurmFarm()
+
+    def test_partitions_are_listed(self, farm: FarmBackend, site: Site) -> None:
+        assert names_on(farm, site).pools == ("farm",)
 
     def test_tasks_start_together_or_not_at_all(self, sent: Callable[..., SentJob], tmp_path: Path) -> None:
         """Each waits for the other's sign, which an array of one free node would never see."""

@@ -242,6 +242,15 @@ def test_farms_are_listed_with_what_they_can_be_told(command: Command) -> None:
     assert {farm["name"] for farm in json.loads(command("farms", "--json").out)} >= {"local", "ssh", "slurm"}
 
 
+def test_a_farm_is_asked_for_what_it_knows_by_name(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert command("farms", "local").out.splitlines()[0] == "pools: none that it can name"
+    assert json.loads(command("farms", "local", "--json").out) == {
+        **{"pools": [], "groups": [], "limits": [], "machines": []}
+    }
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "sinfo: no such program here" in command.refused("farms", "slurm")
+
+
 def test_two_submissions_never_share_a_folder(shot: SmallShot) -> None:
     bundles = [str(shot.folder / f"bundle{number}") for number in range(3)]
     exports = [start(*submit_words(shot, "--export", bundle)) for bundle in bundles]

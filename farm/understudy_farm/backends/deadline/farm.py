@@ -9,6 +9,7 @@ from understudy.files import write_text
 from understudy_farm.backend import (
     Capabilities,
     FarmError,
+    FarmNames,
     Option,
     Receipt,
     Site,
@@ -89,6 +90,15 @@ class DeadlineFarm:
         for names in allowed:
             found = [name for name in found if name.lower() in {other.lower() for other in names}]
         return tuple(Worker(name=name) for name in found)
+
+    def names(self, site: Site) -> FarmNames:
+        deadline = _deadline(site)
+        return FarmNames(
+            pools=deadline.names("pool"),
+            groups=deadline.names("group"),
+            limits=deadline.names("limit"),
+            machines=deadline.names("worker"),
+        )
 
     def send(self, job: Job, folder: Path, site: Site) -> Receipt:
         deadline = _deadline(site)

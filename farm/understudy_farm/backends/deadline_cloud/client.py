@@ -141,6 +141,12 @@ class Client:
             lines = [line for start in sorted(starts, key=lambda one: one[0]) for line in self._lines(*start)]
         return "".join(f"{line}\n" for line in lines)
 
+    def queue_ids(self) -> tuple[str, ...]:
+        """All of the farm."""
+        with _asking():
+            pages = self._service.get_paginator("list_queues").paginate(farmId=self.farm_id)
+            return tuple(str(queue["queueId"]) for page in pages for queue in page["queues"])
+
     def cancel_job(self, job_id: str) -> None:
         with _asking():
             self._service.update_job(**self._queue, jobId=job_id, targetTaskRunStatus="CANCELED")

@@ -10,6 +10,7 @@ from understudy_farm.backend import (
     ENDED,
     Capabilities,
     FarmError,
+    FarmNames,
     Option,
     Receipt,
     Site,
@@ -65,6 +66,10 @@ class DeadlineCloudFarm:
         """Fleets grow as they are needed: there is nothing to count."""
         del job, site
         return ()
+
+    def names(self, site: Site) -> FarmNames:
+        """Queues, by the ids that --pool takes."""
+        return FarmNames(pools=Client(site, site["farm_id"], site["queue_id"]).queue_ids())
 
     def send(self, job: Job, folder: Path, site: Site) -> Receipt:
         check_template(folder)

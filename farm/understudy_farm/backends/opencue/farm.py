@@ -13,6 +13,7 @@ from urllib.parse import quote
 from understudy_farm.backend import (
     Capabilities,
     FarmError,
+    FarmNames,
     Option,
     Receipt,
     Site,
@@ -111,6 +112,11 @@ class OpenCueFarm:
     def workers(self, job: Job, site: Site) -> tuple[Worker, ...]:
         del job, site
         return ()
+
+    def names(self, site: Site) -> FarmNames:
+        """Shows only: tags are free words."""
+        with cuebot(site) as cue:
+            return FarmNames(pools=tuple(sorted(show.name() for show in cue.api.getActiveShows())))
 
     def send(self, job: Job, folder: Path, site: Site) -> Receipt:
         return _launched(job, (folder / SPEC).read_text(encoding="utf-8"), site)
