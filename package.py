@@ -30,7 +30,14 @@ cachable = True
 def commands():
     env.PYTHONPATH.append("{root}/core")
     env.PYTHONPATH.append("{root}/farm")
+    env.PYTHONPATH.append("{root}/ui")
     env.PATH.append("{root}/bin")
+    if "nuke" in resolve:
+        env.NUKE_PATH.append("{root}/plugin/nuke")
+    if ("nuke" in resolve or "blender" in resolve) and undefined("UNDERSTUDY_PYTHON"):
+        # The plugins start this resolve's Python, which finds understudy by PYTHONPATH.
+        env.UNDERSTUDY_PYTHON = "python"
+        env.UNDERSTUDY_KEEP = "PYTHONPATH"
 
 
 __pytest = ["python", "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow"]

@@ -54,6 +54,11 @@ def test_rez_builds_resolves_and_tests_the_package(tmp_path: Path) -> None:
     assert version == understudy.__version__
     assert Path(place).is_relative_to(tmp_path / "packages" / "understudy" / version)
     assert rez("env", "understudy", "--", "understudy", "--version").split()[-1] == understudy.__version__
+    rez.define("nuke", "16.0", "pass")
+    shown = "import os; print(os.environ['NUKE_PATH'], os.environ['UNDERSTUDY_PYTHON'])"
+    nuke_path, python = rez("env", "nuke", "understudy", "--", "python", "-c", shown).split()[-2:]
+    assert (Path(nuke_path) / "menu.py").is_file()
+    assert python == "python"
     tested = rez("test", "understudy", "import", "unit")
     assert re.search(r"\d+ passed", tested), tested
 
@@ -88,7 +93,7 @@ class _Rez:
     def provide_what_is_installed_here(self) -> None:
         """Packages for the running Python and for all that package.py asks of rez-pip, so that nothing is fetched."""
         python = f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
-        root = self._define("python", python, 'env.PATH.prepend("{root}/bin")')
+        root = self.define("python", python, 'env.PATH.prepend("{root}/bin")')
         (root / "bin").mkdir()
         (root / "bin" / Path("python").with_suffix(Path(sys.executable).suffix)).symlink_to(_base_interpreter())
         package = _rez_definition()
@@ -96,9 +101,9 @@ class _Rez:
         asked |= {name.split("-")[0] for name in _words(package["__pytest_requires"])}
         for name in sorted(asked - {"python", "torch"}):
             place = f"env.PYTHONPATH.append({sysconfig.get_paths()['purelib']!r})"
-            self._define(name, metadata.version(name.replace("_", "-")), place)
+            self.define(name, metadata.version(name.replace("_", "-")), place)
 
-    def _define(self, name: str, version: str, command: str) -> Path:
+    def define(self, name: str, version: str, command: str) -> Path:
         root = self.packages / name / version
         root.mkdir(parents=True)
         definition = f"name = {name!r}\nversion = {version!r}\n\n\ndef commands():\n    {command}\n"

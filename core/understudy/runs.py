@@ -90,6 +90,13 @@ class RunFiles:
         return self.directory / f"{self.name}{suffix}"
 
 
+def run_of(record: Path) -> RunFiles:
+    """The run whose record this is, or will be. Raises UnderstudyError when that is no record's name."""
+    if not record.name.endswith(RECORD_SUFFIX):
+        raise UnderstudyError(f"{record}: is no record of a run; give its *{RECORD_SUFFIX}")
+    return RunFiles(record.parent, record.name.removesuffix(RECORD_SUFFIX))
+
+
 def find_run(place: Path) -> RunFiles:
     """The run that `place` names: a data directory (its newest run, also of its versions), or any file of the run.
 
@@ -99,8 +106,7 @@ def find_run(place: Path) -> RunFiles:
         records = [*place.glob(f"*{RECORD_SUFFIX}")] or [*place.glob(f"{VERSIONS}/*{RECORD_SUFFIX}")]
         if not records:
             raise UnderstudyError(f"{place}: holds no run (no *{RECORD_SUFFIX}); give a run's data directory")
-        newest = max(records, key=lambda path: (path.stat().st_mtime, path.name))
-        return RunFiles(newest.parent, newest.name.removesuffix(RECORD_SUFFIX))
+        return run_of(max(records, key=lambda path: (path.stat().st_mtime, path.name)))
     owners = [
         record.name.removesuffix(RECORD_SUFFIX)
         for record in place.parent.glob(f"*{RECORD_SUFFIX}")

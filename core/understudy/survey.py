@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from understudy.dataset import PairFacts, decode_pair, find_problems, on_all_cores, remarks
+from understudy.errors import UnderstudyError
 from understudy.frames.window import Window
 from understudy.pairs import FrameSource, Pair
 
@@ -20,22 +22,51 @@ class Survey:
     """Lines: a heading, then two for every pair that could be read."""
     remarks: tuple[str, ...]
     """What is worth knowing but does not keep anyone from training."""
-    problems: tuple[str, ...]
-    """What must be mended first; empty when training may begin."""
+    problems: Mapping[str, int | None]
+    """What must be mended first, each line with the frame of its pair (None: all); empty when training may begin."""
 
     def __str__(self) -> str:
         return "\n".join([*self.table, *self.remarks, *self.problems])
 
 
-def survey(pairs: Sequence[Pair], *, crop_size: int) -> Survey:
-    """Decode every pair as training would, and report its facts and every problem found."""
-    seen, unreadable = on_all_cores(pairs, lambda pair: (pair, decode_pair(pair, crop_size).facts))
+def survey(pairs: Sequence[Pair], *, crop_size: int, tell: Callable[[int], None] = lambda _: None) -> Survey:
+    """Decode every pair as training would, and report its facts and every problem found.
+
+    `tell`: how many pairs have been looked at so far; called on any thread, and what it raises ends the survey.
+    """
+    looks = _Looks(crop_size, tell)
+    seen, unreadable = on_all_cores(pairs, looks.at)
     rows = [row for pair, facts in seen for row in _rows_of(pair, facts)]
     return Survey(
         table=_aligned([_HEADINGS, *rows]),
         remarks=tuple(line for _, facts in seen for line in remarks(facts)),
-        problems=(*unreadable, *find_problems(seen)),
+        problems={**{line: looks.frames.get(line) for line in unreadable}, **find_problems(seen)},
     )
+
+
+class _Looks:
+    """Looks at pairs on several threads."""
+
+    def __init__(self, crop_size: int, tell: Callable[[int], None]) -> None:
+        self.frames: dict[str, int] = {}
+        """Of faults: whose they are."""
+        self._crop_size = crop_size
+        self._tell = tell
+        self._num_done = 0
+        self._lock = threading.Lock()
+
+    def at(self, pair: Pair) -> tuple[Pair, PairFacts]:
+        self._tell(self._num_done)  # and once more before a pair, so that nobody waits for those that are not wanted
+        try:
+            return pair, decode_pair(pair, self._crop_size).facts
+        except UnderstudyError as error:
+            for line in str(error).splitlines():
+                self.frames.setdefault(line, pair.frame)
+            raise
+        finally:
+            with self._lock:
+                self._num_done += 1
+                self._tell(self._num_done)
 
 
 def _rows_of(pair: Pair, facts: PairFacts) -> list[tuple[str, ...]]:

@@ -15,7 +15,8 @@ from understudy.files import make_folder, naming_the_file, write_text
 from understudy_farm.backend import Receipt
 from understudy_farm.spec import Job, from_text, to_text
 
-_VERSION = re.compile(r"v(\d{3,})")
+VERSION = re.compile(r"v(\d{3,})")
+"""Folders that `new_version` makes in a data directory."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def _claim(data_directory: Path) -> Path:
 def newest_version(data_directory: Path) -> int:
     """0 when there is none."""
     names = [path.name for path in data_directory.iterdir()] if data_directory.is_dir() else []
-    matches = map(_VERSION.fullmatch, names)
+    matches = map(VERSION.fullmatch, names)
     return max((int(match.group(1)) for match in matches if match), default=0)
 
 

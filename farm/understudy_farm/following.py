@@ -124,8 +124,9 @@ def progress_of(sent: Sent) -> RunProgress | None:
     with suppress(UnderstudyError):
         record = read_record(files.record)
         newest = newest_step(files.metrics) if files.metrics.exists() else None
-        step, loss = newest or (0, None)
-        return RunProgress(state=record.state, step=step, total_steps=record.total_steps, loss=loss)
+        if newest is None:
+            return RunProgress(state=record.state, total_steps=record.total_steps)
+        return RunProgress(state=record.state, step=newest.step, total_steps=record.total_steps, loss=newest.loss)
     return None
 
 

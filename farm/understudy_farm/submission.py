@@ -21,7 +21,7 @@ from understudy.pairs import Pair
 from understudy.remap import remap_of_rules
 from understudy.report.run_record import write_record
 from understudy.runs import RunFiles, new_run_name
-from understudy.settings import ModelSize
+from understudy.settings import ModelSize, Settings
 from understudy.survey import survey
 from understudy_farm.backend import FarmAway, FarmBackend, FarmError, Site
 from understudy_farm.choices import Choices
@@ -156,21 +156,30 @@ def _run_name(order: Order) -> str:
 
 def _planned(request: Request, run_directory: Path, run_name: str) -> Job:
     about = request.order.source.record()
-    place = Path(str(about.get("original") or about.get("timeline") or about.get("target")))
-    scene = place.parent.name if "target" in about and "timeline" not in about else place.stem
+    scene = _scene_of(about)
     submission = Submission(
         run_directory=run_directory,
         run_name=run_name,
-        title=str(about.get("node") or scene),
+        title=title_of(about),
         sync_interval=request.order.settings.sync_interval,
         user=_user(),
         host=platform.node(),
         python=sys.executable,
         scene=scene,
-        colour_words=_colour_words(request.order.colour),
+        colour_words=colour_words(request.order.colour),
     )
     choices = _with_own_frames(request.choices, about)
     return plan(submission, choices, request.farm.capabilities(request.site))
+
+
+def title_of(about: Mapping[str, object]) -> str:
+    """What people call a training, by its source's record: the node, or the sequence."""
+    return str(about.get("node") or _scene_of(about))
+
+
+def _scene_of(about: Mapping[str, object]) -> str:
+    place = Path(str(about.get("original") or about.get("timeline") or about.get("target")))
+    return place.parent.name if "target" in about and "timeline" not in about else place.stem
 
 
 def _with_own_frames(choices: Choices, about: Mapping[str, object]) -> Choices:
@@ -188,7 +197,8 @@ def _absolute(pattern: str) -> str:
     return str(Path(pattern).absolute()) if pattern else ""
 
 
-def _colour_words(colour: ColourRules) -> tuple[str, ...]:
+def colour_words(colour: ColourRules) -> tuple[str, ...]:
+    """How `apply` is told these rules."""
     stated = dataclasses.asdict(colour)
     return tuple(word for name, (flag, _) in COLOUR_FLAGS.items() if stated[name] for word in (flag, stated[name]))
 
@@ -224,10 +234,14 @@ def _look_at_frames(order: Order, pairs: Sequence[Pair], say: Say) -> None:
         raise Problems(found.problems)
 
 
+def mebibytes_of_a_run(settings: Settings) -> int:
+    """On disk, at most: all checkpoints that are kept, and one that is being written; and what it reports."""
+    return MEBIBYTES_OF_A_CHECKPOINT[settings.model_size] * (settings.max_checkpoints + 2) + MEBIBYTES_OF_REPORTS
+
+
 def _check_disk(order: Order) -> None:
-    """For all checkpoints that are kept, and one that is being written."""
     settings = order.settings
-    needed = MEBIBYTES_OF_A_CHECKPOINT[settings.model_size] * (settings.max_checkpoints + 2) + MEBIBYTES_OF_REPORTS
+    needed = mebibytes_of_a_run(settings)
     place = next(
         folder for folder in (settings.data_directory, *settings.data_directory.absolute().parents) if folder.is_dir()
     )

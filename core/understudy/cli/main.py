@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from typing import NoReturn, Protocol
 
 from understudy import __version__
-from understudy.cli import apply, check, demo, info, netcheck, resume, stop, train
+from understudy.cli import apply, check, demo, info, netcheck, resume, stop, suggest, train
 from understudy.errors import EXIT_USER, UnderstudyError
 from understudy.ranks.place import LAUNCHED
 
@@ -20,6 +20,7 @@ COMMANDS = {
     "resume": resume,
     "stop": stop,
     "apply": apply,
+    "suggest": suggest,
     "check": check,
     "info": info,
     "netcheck": netcheck,
@@ -47,10 +48,7 @@ def run() -> None:
 def main(words: Sequence[str]) -> int:
     """Do what `words` ask; returns the exit code (errors.py)."""
     try:
-        arguments = build_parser().parse_args(_as_command(words))
-        arguments.main = main
-        arguments.words = list(words)
-        arguments.command_line = " ".join(["understudy", *words])
+        arguments = parsed(words)
         return int(arguments.run(arguments))
     except UnderstudyError as error:
         for line in str(error).splitlines():
@@ -62,6 +60,15 @@ def main(words: Sequence[str]) -> int:
     except BrokenPipeError:  # `understudy check ... | head`
         sys.stderr.close()
         return EXIT_USER
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """What `words` ask, with `run` to do it. Raises UnderstudyError for words that are none of a command line."""
+    arguments = build_parser().parse_args(_as_command(words))
+    arguments.main = main
+    arguments.words = list(words)
+    arguments.command_line = " ".join(["understudy", *words])
+    return arguments
 
 
 class Command(Protocol):

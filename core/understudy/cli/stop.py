@@ -22,14 +22,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     run = find_run(arguments.run_place)
-    state = _state(run)
-    if state != "training":
-        raise UnderstudyError(f"{run.record}: this run is {state}, not training; there is nothing to stop")
-    write_text(run.stop_requests()[0], "understudy stop\n")
+    ask_to_end(run)
     print(f"Asked {run.name} to write a checkpoint and end.", flush=True)
     if arguments.wait:
         print(f"{run.name} is {_state_at_the_end(run)}.")
     return EXIT_DONE
+
+
+def ask_to_end(run: RunFiles) -> None:
+    """Leave a stop file. Raises UnderstudyError for a run that does not train."""
+    state = _state(run)
+    if state != "training":
+        raise UnderstudyError(f"{run.record}: this run is {state}, not training; there is nothing to stop")
+    write_text(run.stop_requests()[0], "understudy stop\n")
 
 
 def _state_at_the_end(run: RunFiles) -> str:

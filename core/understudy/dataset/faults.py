@@ -33,11 +33,13 @@ def refuse_unlearnable(pair: Pair, window: Window, valid: NDArray[np.bool_]) -> 
         )
 
 
-def find_problems(seen: Sequence[tuple[Pair, PairFacts]]) -> list[str]:
-    """A line for every pair that cannot be trained on, and one when none is left to train on."""
-    problems = [line for _, facts in seen for line in _problems_of(facts, seen[0][1])]
+def find_problems(seen: Sequence[tuple[Pair, PairFacts]]) -> dict[str, int | None]:
+    """A line for every pair that cannot be trained on, with its frame, and one when none is left to train on (None)."""
+    problems: dict[str, int | None] = {
+        line: facts.frame for _, facts in seen for line in _problems_of(facts, seen[0][1])
+    }
     if not any(pair.use == "train" for pair, _ in seen):
-        problems.append("no pair is left to train on; mend the files or give more frames")
+        problems["no pair is left to train on; mend the files or give more frames"] = None
     return problems
 
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from understudy.files import write_atomically
 from understudy.frames.colour import ColourRules
 from understudy.frames.image import FloatPixels
-from understudy.report.display_lut import DisplayLut, display_lut, pixels_of
+from understudy.report.display_lut import DisplayLut, display_lut
+from understudy.report.pictures import blackened, difference_of, png_buffer, shrunk, write_buffer
 from understudy.report.sheet import (
     BACKGROUND,
     COLUMNS,
-    DIFFERENCE_GAIN,
     GAP,
     INK,
     Cell,
@@ -35,8 +35,6 @@ FONT = "DroidSansMono"
 """Comes with the OpenImageIO wheel."""
 NOT_FINITE: Colour = (1.0, 0.0, 1.0)
 SCREEN_GAMMA = 2.2
-PNG_FILTER_AVERAGE = 64
-"""libpng's number for it; trying all filters on each line would double the time and save nothing."""
 
 _LOG = logging.getLogger("understudy")
 
@@ -63,7 +61,7 @@ def _display_picture(page: Page, lut: DisplayLut) -> FloatPixels:
         for cell in line.cells:
             _paste(picture, cell, cell.x, small[id(cell)])
         target, output = small[id(line.target)], small[id(line.output)]
-        difference = np.minimum(np.abs(output - target) * np.float32(DIFFERENCE_GAIN), 1)
+        difference = difference_of(output, target)
         difference[_spoilt(line.target) | _spoilt(line.output)] = NOT_FINITE
         _paste(picture, line.target, line.difference_x, difference)
     return picture
@@ -81,7 +79,7 @@ def _linear_picture(page: Page) -> FloatPixels:
 
 def _shown(cells: list[Cell], lut: DisplayLut) -> list[FloatPixels]:
     """Each cell as display pixels, H W 3 in 0..1, not enlarged yet; one pass of the display transform for all."""
-    finite = [_shrunk(_blackened(cell.pixels), cell) for cell in cells]
+    finite = [_shrunk(blackened(cell.pixels), cell) for cell in cells]
     colour = [number for number, cell in enumerate(cells) if cell.is_colour]
     shown = [
         values if cell.is_colour else as_shown(values, cell.span) for values, cell in zip(finite, cells, strict=True)
@@ -96,11 +94,6 @@ def _shown(cells: list[Cell], lut: DisplayLut) -> list[FloatPixels]:
     return shown
 
 
-def _blackened(pixels: FloatPixels) -> FloatPixels:
-    finite: FloatPixels = np.where(np.isfinite(pixels), pixels, np.float32(0))
-    return finite
-
-
 def _spoilt(cell: Cell) -> NDArray[np.bool_]:
     """Where a cell, not enlarged yet, holds or covers values that are not finite; H W."""
     finite = np.isfinite(cell.pixels)
@@ -112,12 +105,7 @@ def _spoilt(cell: Cell) -> NDArray[np.bool_]:
 
 def _shrunk(pixels: FloatPixels, cell: Cell) -> FloatPixels:
     """H W C averaged down to the cell's size; as it is when the cell is larger."""
-    width, height = _shrunk_size(cell)
-    if (height, width) == pixels.shape[:2]:
-        return pixels
-    roi = oiio.ROI(0, width, 0, height, 0, 1, 0, pixels.shape[2])
-    large = oiio.ImageBuf(np.ascontiguousarray(pixels, np.float32))
-    return pixels_of(oiio.ImageBufAlgo.resize(large, filtername="triangle", roi=roi))
+    return shrunk(pixels, *_shrunk_size(cell))
 
 
 def _shrunk_size(cell: Cell) -> tuple[int, int]:
@@ -140,12 +128,9 @@ def _empty_page(page: Page, *, gamma: float) -> FloatPixels:
 
 
 def _write_png(picture: FloatPixels, page: Page, path: Path) -> None:
-    codes = (picture * np.float32(255) + np.float32(0.5)).astype(np.uint8)  # H W 3
-    buffer = oiio.ImageBuf(codes)
-    buffer.specmod().attribute("png:compressionLevel", 2)  # a sixth of the time, a tenth more bytes
-    buffer.specmod().attribute("png:filter", PNG_FILTER_AVERAGE)
+    buffer = png_buffer(picture)
     _burn_in(buffer, page)
-    _write(buffer, path)
+    write_buffer(buffer, path)
 
 
 def _write_exr(picture: FloatPixels, page: Page, path: Path) -> None:
@@ -153,7 +138,7 @@ def _write_exr(picture: FloatPixels, page: Page, path: Path) -> None:
     buffer.specmod().attribute("compression", "zip")
     buffer.set_write_format("half")
     _burn_in(buffer, page)
-    _write(buffer, path)
+    write_buffer(buffer, path)
 
 
 def _burn_in(buffer: oiio.ImageBuf, page: Page) -> None:
@@ -177,8 +162,3 @@ def _fitting_size(label: Label, page_width: int) -> int:
     while size > 9 and oiio.ImageBufAlgo.text_size(label.text, size, FONT).width > room:
         size -= 1
     return size
-
-
-def _write(buffer: oiio.ImageBuf, path: Path) -> None:
-    if not buffer.write(str(path)):
-        raise OSError(" ".join(buffer.geterror().split()))

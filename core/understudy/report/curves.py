@@ -16,7 +16,7 @@ STAGE_NAMES = {0.25: "1/4", 0.5: "1/2", 1.0: "full"}
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """A run's loss in at most MAX_POINTS points; all arrays of one length."""
+    """A run's loss in few points; all arrays of one length."""
 
     steps: Values
     """Middle of each bin."""
@@ -28,11 +28,11 @@ class Curve:
     """Moving average of the bins' means."""
 
 
-def loss_curve(metrics: Metrics, smoothness: float) -> Curve:
+def loss_curve(metrics: Metrics, smoothness: float, max_points: int = MAX_POINTS) -> Curve:
     """Bin and smooth the finite losses; `smoothness` 0 leaves them as they are, 0.99 hardly lets them move."""
     finite = np.isfinite(metrics.losses)
     steps, losses = metrics.steps[finite].astype(np.float64), metrics.losses[finite]
-    starts = np.unique(np.linspace(0, len(steps), MAX_POINTS, endpoint=False).astype(np.intp))[: len(steps)]
+    starts = np.unique(np.linspace(0, len(steps), max_points, endpoint=False).astype(np.intp))[: len(steps)]
     if not len(steps):
         return Curve(steps=steps, lows=losses, highs=losses, smooth=losses)
     sizes = np.diff(np.append(starts, len(steps)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ Values = NDArray[np.float64]
 JsonLine = Mapping[str, object]
 
 _BYTES_OF_NEWEST = 65536
+_LINES_OF_PACE = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,24 +103,59 @@ def read_metrics(path: Path) -> Metrics:
 
     Raises UnderstudyError if the file is missing, or a line other than the last is damaged.
     """
-    lines = [line for _, line in _whole_lines(path)]
-    events = tuple(line for line in lines if "event" in line)
-    validations = [line for line in lines if "validation_psnr" in line]
-    steps = [line for line in lines if "loss" in line and "event" not in line]
-    return Metrics(
-        steps=_whole_numbers(steps),
-        losses=_column(steps, "loss"),
-        learning_rates=_column(steps, "learning_rate"),
-        scales=_column(steps, "scale"),
-        seconds=_column(steps, "seconds"),
-        validation_steps=_whole_numbers(validations),
-        validation_psnrs=_column(validations, "validation_psnr"),
-        events=events,
-    )
+    history = History()
+    for _, line in _whole_lines(path):
+        history.add(line)
+    return history.metrics()
 
 
-def newest_step(path: Path) -> tuple[int, float] | None:
-    """(Last step recorded, its loss); None when there is none yet. Reads the end of the file only.
+class History:
+    """Lines of metrics.jsonl become columns, one after the other."""
+
+    def __init__(self) -> None:
+        self._steps = {name: array("d") for name in ("step", "loss", "learning_rate", "scale", "seconds")}
+        self._validations = {name: array("d") for name in ("step", "validation_psnr")}
+        self._events: list[JsonLine] = []
+
+    def add(self, line: JsonLine) -> None:
+        if "event" in line:
+            self._events.append(line)
+        elif "loss" in line:
+            _put(line, self._steps)
+        if "validation_psnr" in line:
+            _put(line, self._validations)
+
+    def metrics(self) -> Metrics:
+        """So far; what is added later does not change it."""
+        return Metrics(
+            steps=np.array(self._steps["step"]).astype(np.int64),
+            losses=np.array(self._steps["loss"]),
+            learning_rates=np.array(self._steps["learning_rate"]),
+            scales=np.array(self._steps["scale"]),
+            seconds=np.array(self._steps["seconds"]),
+            validation_steps=np.array(self._validations["step"]).astype(np.int64),
+            validation_psnrs=np.array(self._validations["validation_psnr"]),
+            events=tuple(self._events),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewestStep:
+    """The last step that was recorded."""
+
+    step: int
+    loss: float
+    """nan when it was not finite."""
+    seconds: float
+    """Training time since the run began."""
+    steps_a_line: float
+    """On average of the last lines; 0 when there is one only."""
+    seconds_a_line: float
+    """Likewise. Ranks agree on the time now and then, so that it stands still between two lines."""
+
+
+def newest_step(path: Path) -> NewestStep | None:
+    """None when there is none yet. Reads the end of the file only, and survives damaged lines.
 
     Raises UnderstudyError if the file is missing.
     """
@@ -128,12 +165,26 @@ def newest_step(path: Path) -> tuple[int, float] | None:
             *lines, _half_written = file.read().split(b"\n")
     except OSError as error:
         raise UnderstudyError(f"{path}: cannot be read ({error.strerror}); give a run that has trained") from error
-    for raw in reversed(lines):
-        with suppress(ValueError):  # the first may be cut
-            line = json.loads(raw)
-            if isinstance(line, dict) and "loss" in line and "event" not in line:
-                return int(_number(line, "step")), _number(line, "loss")
-    return None
+    last = next(_steps_of(reversed(lines)), None)
+    if last is None:
+        return None
+    recent = lines[-_LINES_OF_PACE:]
+    before = next(_steps_of(iter(recent)), last)
+    return NewestStep(
+        step=int(_number(last, "step")),
+        loss=_number(last, "loss"),
+        seconds=_number(last, "seconds"),
+        steps_a_line=(_number(last, "step") - _number(before, "step")) / len(recent),
+        seconds_a_line=(_number(last, "seconds") - _number(before, "seconds")) / len(recent),
+    )
+
+
+def _steps_of(lines: Iterator[bytes]) -> Iterator[JsonLine]:
+    for raw in lines:
+        with suppress(UnderstudyError):  # the first may be cut
+            line = parsed_line(raw)
+            if "loss" in line and "event" not in line and math.isfinite(_number(line, "step")):
+                yield line
 
 
 def truncate_after(path: Path, step: int) -> None:
@@ -151,16 +202,23 @@ def _whole_lines(path: Path) -> list[tuple[bytes, JsonLine]]:
         *raw_lines, _half_written = path.read_bytes().split(b"\n")
     except OSError as error:
         raise UnderstudyError(f"{path}: cannot be read ({error.strerror}); give a run that has trained") from error
-    return [(raw, _parsed(path, number, raw)) for number, raw in enumerate(raw_lines, 1)]
+    found = []
+    for number, raw in enumerate(raw_lines, 1):
+        try:
+            found.append((raw, parsed_line(raw)))
+        except UnderstudyError as error:
+            raise UnderstudyError(f"{path}: line {number} {error}; delete that line") from error
+    return found
 
 
-def _parsed(path: Path, number: int, raw: bytes) -> JsonLine:
+def parsed_line(raw: bytes) -> JsonLine:
+    """Raises UnderstudyError when it is damaged."""
     try:
         line = json.loads(raw)
     except ValueError:
         line = None
     if not isinstance(line, dict):
-        raise UnderstudyError(f"{path}: line {number} is damaged; delete that line")
+        raise UnderstudyError("is damaged")
     return line
 
 
@@ -172,12 +230,9 @@ def _drop_half_line(path: Path) -> None:
         write_bytes(path, content[: content.rfind(b"\n") + 1])
 
 
-def _column(lines: list[JsonLine], name: str) -> Values:
-    return np.array([_number(line, name) for line in lines], np.float64)
-
-
-def _whole_numbers(lines: list[JsonLine]) -> Steps:
-    return np.array([_number(line, "step") for line in lines]).astype(np.int64)
+def _put(line: JsonLine, columns: Mapping[str, array[float]]) -> None:
+    for name, column in columns.items():
+        column.append(_number(line, name))
 
 
 def _number(line: JsonLine, name: str) -> float:

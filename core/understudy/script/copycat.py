@@ -11,6 +11,7 @@ from understudy.script.graph import Node, Script
 from understudy.script.knobs import Knob, bool_knob, enum_knob, float_knob, int_knob, text_knob
 from understudy.script.nodes.base import node_error
 from understudy.script.paths import PathRules
+from understudy.script.user_knobs import with_unwritten
 from understudy.settings import ModelSize, Settings
 
 INPUT, GROUND_TRUTH = 0, 1
@@ -21,7 +22,7 @@ USE_GPU = bool_knob("useGPUIfAvailable", True)
 INITIAL_WEIGHTS = enum_knob("initialWeights", ("None", "Checkpoint"), "None")
 BATCH_SIZE_TYPE = enum_knob("batchSizeType", ("Auto", "Manual"), "Auto")
 
-_CLASSES = ("CopyCat", "Understudy")
+TRAINING_CLASSES = ("CopyCat", "Understudy")
 _OUR_TAB = "20 understudy"
 """The user knob by which a Group is known to be our node."""
 
@@ -31,11 +32,11 @@ def find_copycat(script: Script, name: str = "") -> Node:
 
     Raises UnderstudyError listing the training nodes that there are.
     """
-    candidates = [node for node in script.nodes if is_training_node(node)]
+    candidates = training_nodes(script)
     found = [node for node in candidates if name in (node.path, node.name)] if name else candidates
     exact = [node for node in found if node.path == name] or found
     if len(exact) == 1:
-        return exact[0]
+        return with_unwritten(exact[0])
     there = ", ".join(node.path for node in candidates)
     if not candidates:
         raise UnderstudyError(f"{script.path}: has no CopyCat node; add one, or give --input and --target instead")
@@ -48,8 +49,12 @@ def find_copycat(script: Script, name: str = "") -> Node:
     raise UnderstudyError(f"{script.path}: {what}; its CopyCat nodes are {there}")
 
 
+def training_nodes(script: Script) -> list[Node]:
+    return [node for node in script.nodes if is_training_node(node)]
+
+
 def is_training_node(node: Node) -> bool:
-    return node.class_name in _CLASSES or any(knob.startswith(_OUR_TAB) for knob in node.user_knobs)
+    return node.class_name in TRAINING_CLASSES or any(knob.startswith(_OUR_TAB) for knob in node.user_knobs)
 
 
 def training_inputs(script: Script, copycat: Node) -> tuple[Node, Node]:

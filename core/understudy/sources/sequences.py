@@ -75,7 +75,7 @@ class SequenceSource:
         for side, pattern in (("input", self.input), ("target", self.target)):
             for line in _missing(side, FileSequence(pattern), frames):
                 problems.add(line)
-        pairs = [Pair(frame=frame, input=self._input(frame), target=self._target(frame)) for frame in frames]
+        pairs = [Pair(frame=frame, input=self.input_frame(frame), target=self._target(frame)) for frame in frames]
         with problems.collecting():
             pairs = list(with_validation(pairs, self.validation_frames))
         problems.raise_if_any()
@@ -112,7 +112,8 @@ class SequenceSource:
             return (0,)
         raise UnderstudyError(f"{self.target}: is one file for a whole sequence of inputs; say for which --frames")
 
-    def _input(self, frame: int) -> FileFrame:
+    def input_frame(self, frame: int) -> FileFrame:
+        """Of the whole shot, whether it was painted or not."""
         return self._file_frame(self.input, frame, self.input_layer, self.input_colorspace)
 
     def _target(self, frame: int) -> FileFrame:

@@ -7,7 +7,7 @@ import dataclasses
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -21,6 +21,7 @@ from understudy_farm.cli.common import add_json, print_json
 
 if TYPE_CHECKING:
     from understudy_farm.folder import Sent
+    from understudy_farm.spec import Job
     from understudy_farm.submission import Request
 
 CHOICE = "choice_"
@@ -81,7 +82,7 @@ def _add_manner(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from understudy_farm.submission import export, send  # numpy and more: not for --help
 
-    request = _request(arguments)
+    request = request_of(arguments)
     if arguments.dry_run:
         return _show(request, arguments)
     if arguments.export:
@@ -89,11 +90,12 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{arguments.export}: everything that {request.farm.name} takes; the run lies in {job.run_directory}")
         return EXIT_DONE
     sent = send(request, print if not arguments.json else lambda _: None)
-    _note(sent, request, arguments)
+    keep_in_mind(sent, request)
+    _tell(sent, request, arguments)
     return _follow(sent) if _follows(request, arguments) else EXIT_DONE
 
 
-def _request(arguments: argparse.Namespace) -> Request:
+def request_of(arguments: argparse.Namespace) -> Request:
     """Raises UnderstudyError, or Problems, for words, presets or a source that are wrong."""
     from understudy.orders import Order
     from understudy_farm.presets import chosen
@@ -131,13 +133,27 @@ def _follows(request: Request, arguments: argparse.Namespace) -> bool:
     return bool(arguments.follow or not request.farm.capabilities(request.site).has_queue)
 
 
-def _show(request: Request, arguments: argparse.Namespace) -> int:
+def what_would_be_sent(request: Request, say: Callable[[str], None]) -> tuple[Job, dict[str, str]]:
+    """A dry run: the job, and the files by name, once everything has been looked at. Raises as `send` does."""
     from understudy_farm.spec import to_text
     from understudy_farm.submission import looked_at, preview
 
-    looked_at(request, print if not arguments.json else lambda _: None)
+    looked_at(request, say)
     job, payload = preview(request)
-    files = {"job.json": to_text(job), **payload}
+    return job, {"job.json": to_text(job), **payload}
+
+
+def keep_in_mind(sent: Sent, request: Request) -> None:
+    """So that the job is found again, and the next submission may take over what was chosen."""
+    from understudy_farm.history import note
+    from understudy_farm.presets import remember
+
+    note(sent, os.environ)
+    remember(request.choices)
+
+
+def _show(request: Request, arguments: argparse.Namespace) -> int:
+    job, files = what_would_be_sent(request, print if not arguments.json else lambda _: None)
     if arguments.json:
         print_json(files)
         return EXIT_DONE
@@ -147,12 +163,7 @@ def _show(request: Request, arguments: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _note(sent: Sent, request: Request, arguments: argparse.Namespace) -> None:
-    from understudy_farm.history import note
-    from understudy_farm.presets import remember
-
-    note(sent, os.environ)
-    remember(request.choices)
+def _tell(sent: Sent, request: Request, arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_json({"run_directory": str(sent.job.run_directory), "farm": sent.farm, "ids": dict(sent.receipt.ids)})
         return

@@ -133,7 +133,7 @@ def test_every_mismatch_is_listed_at_once(tmp_path: Path) -> None:
     assert "32x24+0+0" in formats
     assert "Reformat or Crop" in formats
     assert empty.startswith("frame 4: plate 4 has an empty data window")
-    assert survey(pairs, crop_size=16).problems == refused.value.lines
+    assert survey(pairs, crop_size=16).problems == dict(zip(refused.value.lines, (2, 3, 4), strict=True))
 
 
 def files(tmp_path: Path, *damaged: int) -> tuple[Pair, ...]:
@@ -178,8 +178,10 @@ def test_the_survey_tells_facts_remarks_and_problems(tmp_path: Path) -> None:
     assert all(word in report.table[1] for word in ("train", "R,G,B", "64x48", "20x30+10+10", "0.01172 .. 7.", " 1 "))
     assert "validation" in report.table[3]
     assert "1 pixels of plate 1" in report.remarks[0]
-    assert "plate.2.exr" in report.problems[0]
-    assert "frame 9: paint 9 has channels R, G, B, but frame 1 has A" in report.problems[1]
+    unreadable, mismatch = report.problems
+    assert "plate.2.exr" in unreadable
+    assert "frame 9: paint 9 has channels R, G, B, but frame 1 has A" in mismatch
+    assert [*report.problems.values()] == [2, 9]
     assert str(report).count("\n") == len(report.table) + len(report.remarks) + len(report.problems) - 1
 
 

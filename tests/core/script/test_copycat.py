@@ -24,6 +24,25 @@ def test_the_only_node_or_the_named_one() -> None:
     assert find_copycat(script_of(ours)).name == "Understudy1"
 
 
+def test_knobs_of_our_node_that_nuke_does_not_write_are_off_zero_or_the_first_choice() -> None:
+    declared = """
+ addUserKnob {20 understudy l Understudy}
+ addUserKnob {6 useMultiResolutionTraining l "Use Multi-Resolution Training" t "M {a b}" +STARTLINE}
+ addUserKnob {4 modelSize l M t {how much} M {Small Medium "Very Large"}}
+ addUserKnob {7 smoothness l Smoothness R 0 1}
+ addUserKnob {3 seed l Seed}
+ addUserKnob {3 epochs l Epochs}
+ epochs 7"""
+    script = script_of(f"Group {{\n inputs 0\n name Understudy1{declared}\n}}\nend_group\n", Path("/shots"))
+    assert knob_overrides(find_copycat(script), PathRules(script=script, remap=())) == {
+        "multi_resolution": False,
+        "model_size": "small",
+        "graph_smoothness": 0.0,
+        "seed": 0,
+        "epochs": 7,
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "name", "what"),
     [

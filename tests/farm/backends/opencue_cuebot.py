@@ -128,6 +128,12 @@ class Cuebot(job_pb2_grpc.JobInterfaceServicer, show_pb2_grpc.ShowInterfaceServi
                 context.abort(grpc.StatusCode.NOT_FOUND, "Incorrect result size: expected 1, actual 0")
             return show_pb2.ShowFindShowResponse(show=show_pb2.Show(name=SHOW))
 
+    def GetActiveShows(self, request, context):  # type: ignore[no-untyped-def]
+        del request
+        with self._answering("GetActiveShows", context):
+            shows = show_pb2.ShowSeq(shows=[show_pb2.Show(name=SHOW)])
+            return show_pb2.ShowGetActiveShowsResponse(shows=shows)
+
     def IsJobPending(self, request, context):  # type: ignore[no-untyped-def]
         with self._answering("IsJobPending", context):
             return job_pb2.JobIsJobPendingResponse(value=self._pending(request.name) is not None)

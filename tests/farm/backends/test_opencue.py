@@ -16,7 +16,7 @@ from tests.farm.jobs import EVERYTHING, RANKS, job_for
 
 from understudy.report.run_record import read_record
 from understudy.runs import find_run
-from understudy_farm.backend import FarmBackend, FarmError, Site
+from understudy_farm.backend import FarmBackend, FarmError, Site, names_on
 from understudy_farm.backends.opencue import OpenCueFarm, client
 from understudy_farm.choices import Choices
 from understudy_farm.folder import read_sent
@@ -259,6 +259,10 @@ class TestOpenCueFarm(FarmContract):
             job.tasks()
         monkeypatch.undo()
         cuebot.trouble = lambda _: None
+
+
+def test_shows_are_listed(running: tuple[Cuebot, str]) -> None:
+    assert names_on(OpenCueFarm(), site_of(hosts=running[1])).pools == (SHOW,)
 
 
 def test_an_unknown_show_is_named(running: tuple[Cuebot, str], tmp_path: Path) -> None:

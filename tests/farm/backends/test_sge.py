@@ -19,7 +19,7 @@ from tests.farm.jobs import EVERYTHING, RANKS, job_for
 
 from understudy.report.run_record import read_record
 from understudy.runs import find_run
-from understudy_farm.backend import FarmBackend, FarmError, Site, TaskState
+from understudy_farm.backend import FarmBackend, FarmError, Site, TaskState, names_on
 from understudy_farm.backends.sge import SgeFarm
 from understudy_farm.choices import Choices
 from understudy_farm.spec import Placement, Resources
@@ -129,6 +129,11 @@ class TestSgeFarm(FarmContract):
         folder = tmp_path / "a show"
         folder.mkdir()
         return folder
+
+    def test_queues_and_machines_are_listed(self, farm: FarmBackend, site: Site, cluster: SgeCluster) -> None:
+        names = names_on(farm, site)
+        assert [*names.pools] == cluster("qconf", "-sql").split()
+        assert len(names.machines) == 1
 
     def test_a_task_that_was_killed_is_started_again(self, sent: Callable[..., SentJob], tmp_path: Path) -> None:
         job = sent(python_step("train", SLEEP, str(tmp_path), num_tasks=1, retries=1))

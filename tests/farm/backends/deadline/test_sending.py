@@ -18,7 +18,7 @@ from tests.farm.backends.deadline.lines import job_in, send, site_of
 from tests.farm.cli.test_submit import submit_words
 from tests.farm.jobs import EVERYTHING
 
-from understudy_farm.backend import FarmError, Site
+from understudy_farm.backend import FarmError, Site, names_on
 from understudy_farm.backends.deadline.farm import DeadlineFarm
 from understudy_farm.folder import JobFolder, write_job
 from understudy_farm.following import state_of
@@ -94,6 +94,12 @@ def test_a_pool_that_the_farm_does_not_have_is_refused_before(
         *submit_words(shot, *words)
     )
     assert not fake.jobs
+
+
+def test_a_farm_is_asked_for_its_names(site: Site) -> None:
+    names = names_on(DeadlineFarm(), site)
+    assert (names.pools, names.groups) == (("none", "gpu", "night"), ("none", "nuke"))
+    assert (set(names.limits), names.machines) == ({"torch", "big"}, ("render01", "render02", "render03"))
 
 
 def fault_after(fake: FakeFarm, number: int, fault: str) -> None:

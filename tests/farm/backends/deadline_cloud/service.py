@@ -141,6 +141,9 @@ class DeadlineCloud:
         own = {"farmId": words["farmId"], "queueId": words["queueId"], "displayName": "comp"}
         return {**own, "status": "IDLE", "defaultBudgetAction": "NONE", **_CREATED}
 
+    def ListQueues(self, words: Table) -> Table:
+        return {"queues": [self.GetQueue({**words, "queueId": QUEUE})]}
+
     def ListQueueEnvironments(self, _words: Table) -> Table:
         return {"environments": []}
 

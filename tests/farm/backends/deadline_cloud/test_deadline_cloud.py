@@ -21,7 +21,7 @@ from tests.farm.jobs import RANKS, job_for
 
 from understudy.report.run_record import read_record
 from understudy.runs import find_run
-from understudy_farm.backend import FarmBackend, FarmError, Site
+from understudy_farm.backend import FarmBackend, FarmError, Site, names_on
 from understudy_farm.backends.deadline_cloud import DeadlineCloudFarm
 from understudy_farm.folder import read_sent, write_payload
 from understudy_farm.following import log_of, state_of, tasks_of
@@ -119,6 +119,11 @@ def test_an_exported_bundle_is_submitted_by_deadlines_own_command(service: Deadl
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [task.step for task in next(iter(service.jobs.values())).tasks] == ["Train-0", "Train-1", "Train-2"]
+
+
+@pytest.mark.usefixtures("service")
+def test_queues_are_listed() -> None:
+    assert names_on(DeadlineCloudFarm(), _site()).pools == (QUEUE,)
 
 
 @pytest.mark.usefixtures("service")

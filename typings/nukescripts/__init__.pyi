@@ -1,0 +1,1 @@
+from nukescripts import panels as panels

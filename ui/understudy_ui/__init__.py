@@ -1,0 +1,1 @@
+"""The panel: what a compositor touches, alone or inside a host."""

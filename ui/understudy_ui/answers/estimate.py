@@ -1,0 +1,86 @@
+"""What a training will take, before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from understudy.dataset import decode_pair
+from understudy.errors import UnderstudyError
+from understudy.report.run_record import RunRecord
+from understudy.runs import run_of
+from understudy.settings import Settings, total_steps
+from understudy_farm.folder import JobFolder, read_job
+from understudy_farm.plan import TRAIN
+from understudy_farm.submission import Request, mebibytes_of_a_run
+from understudy_ui.answers.asking import Asking
+from understudy_ui.answers.rows import RunBook
+from understudy_ui.answers.training import request_by
+from understudy_ui.protocol import EstimateShown
+
+ALIKE = ("model_size", "crop_size", "batch_size", "device", "precision", "multi_resolution", "scale_batch")
+"""Settings on which the time of a step hangs: runs in which they are equal are as fast."""
+FEWEST_STEPS = 10
+"""Of a run, before its pace counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """How fast an earlier run of the same kind was."""
+
+    seconds_a_step: float
+    batch_size: int
+    """Which may have been chosen by the machine."""
+
+
+def estimate(asking: Asking, book: RunBook) -> EstimateShown:
+    request = request_by(asking.words())
+    settings, pairs = request.order.settings, request.order.source.pairs()
+    pace = next(paces_of_runs_like(request, book), None)
+    batch = settings.batch_size * (request.choices.ranks if settings.scale_batch else 1)
+    batch = batch or (pace.batch_size if pace else 0)
+    num_pairs = sum(pair.use == "train" for pair in pairs)
+    steps = total_steps(settings, num_pairs, batch or 1)
+    decoded = decode_pair(pairs[0], settings.crop_size)
+    return {
+        "num_pairs": len(pairs),
+        "total_steps": 0 if settings.minutes else steps,
+        "seconds": _seconds(settings, steps, pace),
+        "memory_gib": len(pairs) * (decoded.input.nbytes + decoded.target.nbytes) / 2**30,
+        "disk_mib": float(mebibytes_of_a_run(settings)),
+        "batch_size": batch,
+    }
+
+
+def paces_of_runs_like(request: Request, book: RunBook) -> Iterator[Pace]:
+    """Of runs in the same data directory, the newest first, whether they are over or not."""
+    settings = request.order.settings
+    for record, place in sorted(_records(settings, book), key=lambda found: found[0].started, reverse=True):
+        files, wanted = run_of(place), {name: getattr(settings, name) for name in ALIKE}
+        is_alike = {name: record.settings.get(name) for name in ALIKE} == wanted
+        if is_alike and _num_ranks(JobFolder(files.directory)) == request.choices.ranks:
+            newest = book.newest(files)
+            if newest and newest.step >= FEWEST_STEPS and newest.seconds > 0:
+                yield Pace(seconds_a_step=newest.seconds / newest.step, batch_size=record.batch_size)
+
+
+def _records(settings: Settings, book: RunBook) -> Iterator[tuple[RunRecord, Path]]:
+    for place in book.records_in(settings.data_directory.absolute()):
+        with suppress(UnderstudyError, OSError):
+            yield book.records.of(place), place
+
+
+def _num_ranks(folder: JobFolder) -> int:
+    """1 of a run that was not submitted."""
+    with suppress(UnderstudyError):
+        return read_job(folder).step(TRAIN).num_tasks if folder.job.exists() else 1
+    return 1
+
+
+def _seconds(settings: Settings, steps: int, pace: Pace | None) -> float | None:
+    """By the clock, or by the pace, whichever ends the run first."""
+    by_clock = [settings.minutes * 60] if settings.minutes else []
+    by_pace = [steps * pace.seconds_a_step] if pace else []
+    return min([*by_clock, *by_pace], default=None)

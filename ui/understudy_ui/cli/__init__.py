@@ -1,0 +1,1 @@
+"""Commands that the interface brings to `understudy`."""

@@ -1,0 +1,19 @@
+"""How a view hears that what it shows is another."""
+
+from __future__ import annotations
+
+from typing import Callable, List
+
+
+class Changes:
+    """Calls whoever subscribed, in that order."""
+
+    def __init__(self) -> None:
+        self._calls: List[Callable[[], None]] = []
+
+    def subscribe(self, call: Callable[[], None]) -> None:
+        self._calls.append(call)
+
+    def tell(self) -> None:
+        for call in self._calls:
+            call()
