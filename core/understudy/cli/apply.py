@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = options.settings_of(arguments, {"precision": "float32"})
     colour = options.colour_rules(arguments)
     from understudy.train.apply import ApplyOrder, apply_model  # torch: only now
+    from understudy.train.plate import PlateRules
 
     return apply_model(
         ApplyOrder(
@@ -44,10 +45,12 @@ def run(arguments: argparse.Namespace) -> int:
             output=remapped(arguments.output, remap),
             frames=frames,
             part=_part(arguments.part),
-            input_layer=arguments.input_layer,
-            input_colorspace=arguments.input_colorspace,
-            view=arguments.view,
-            colour=colour,
+            plate=PlateRules(
+                layer=arguments.input_layer,
+                colorspace=arguments.input_colorspace,
+                view=arguments.view,
+                colour=colour,
+            ),
             settings=settings,
             progress_style=arguments.progress,
         )

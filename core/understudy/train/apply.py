@@ -14,9 +14,7 @@ import numpy as np
 
 from understudy.errors import EXIT_DONE, ProblemList, Problems, UnderstudyError
 from understudy.files import make_folder
-from understudy.frames.colour import ColourRules
 from understudy.frames.image import Image
-from understudy.frames.read import read_image
 from understudy.frames.sequence import Sequence, format_frames
 from understudy.frames.write import EXR_SUFFIX, write_image
 from understudy.report.progress import Progress, ProgressStyle
@@ -25,6 +23,7 @@ from understudy.settings import Settings
 from understudy.train.device import Machine, choose_machine
 from understudy.train.infer import answer_for
 from understudy.train.model_file import SavedModel, load_model
+from understudy.train.plate import PlateRules, read_plate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +40,7 @@ class ApplyOrder:
     """Empty: all that the input has."""
     part: tuple[int, int] = (0, 1)
     """(Which, of how many): neighbouring frames of them, for tasks of a farm."""
-    input_layer: str | None = None
-    """None: the layer that the model was trained on."""
-    input_colorspace: str = ""
-    view: str = ""
-    colour: ColourRules
+    plate: PlateRules
     settings: Settings
     """For device, precision and threads."""
     progress_style: ProgressStyle
@@ -73,7 +68,9 @@ def apply_model(order: ApplyOrder) -> int:
     progress.say(f"Applying {path} to {len(frames)} frames on {machine}")
     problems = ProblemList()
     with ThreadPoolExecutor(1, "read") as reader, ThreadPoolExecutor(1, "write") as writer:
-        readings = _read_ahead(reader, [partial(_read, order, saved, source.path(frame)) for frame in frames])
+        readings = _read_ahead(
+            reader, [partial(read_plate, source.path(frame), saved, order.plate) for frame in frames]
+        )
         written: Future[None] | None = None
         for frame, reading in zip(frames, readings, strict=True):
             with problems.collecting():
@@ -124,25 +121,6 @@ def _read_ahead(reader: ThreadPoolExecutor, tasks: list[Callable[[], Image]]) ->
         current, ahead = ahead, reader.submit(task)
         yield current
     yield ahead
-
-
-def _read(order: ApplyOrder, saved: SavedModel, path: Path) -> Image:
-    """The frame with the model's input channels. Raises UnderstudyError when it has not got them."""
-    wanted = saved.model.spec.input_channels
-    layer = saved.card.input_layer if order.input_layer is None else order.input_layer
-    image = read_image(
-        path,
-        layer=layer,
-        channels=() if layer else wanted,
-        view=order.view,
-        colorspace=order.input_colorspace,
-        colour=order.colour,
-    )
-    if len(image.channels) != len(wanted):
-        raise UnderstudyError(
-            f"{path}: has channels {','.join(image.channels)}, the model takes {','.join(wanted)}; choose --input-layer"
-        )
-    return image
 
 
 def _finish(written: Future[None] | None, problems: ProblemList) -> None:
