@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -25,6 +26,7 @@ from understudy_ui.panel.window import Panel
 STAND_IN = Path(__file__).with_name("stand_in_answers.py")
 
 OpenPanel = Callable[..., Panel]
+Thing = TypeVar("Thing")
 
 
 class StandInHost(Alone):
@@ -92,12 +94,17 @@ def _left(qapp: QtWidgets.QApplication, threads: set[threading.Thread], windows:
     left += [
         f"window {window}" for window in qapp.topLevelWidgets() if id(window) not in windows and window.isVisible()
     ]
-    for thing in gc.get_objects():
-        if isinstance(thing, QtCore.QTimer) and Shiboken.isValid(thing) and thing.isActive():
-            left.append(f"timer {thing.interval()} ms of {thing.parent()}")
-        if isinstance(thing, QtCore.QProcess) and Shiboken.isValid(thing):
-            left += [] if thing.state() == QtCore.QProcess.ProcessState.NotRunning else [f"process {thing.program()}"]
+    for timer in _alive(QtCore.QTimer):
+        left += [f"timer {timer.interval()} ms of {timer.parent()}"] if timer.isActive() else []
+    for process in _alive(QtCore.QProcess):
+        is_running = process.state() != QtCore.QProcess.ProcessState.NotRunning
+        left += [f"process {process.program()}"] if is_running else []
     return left
+
+
+def _alive(kind: type[Thing]) -> list[Thing]:
+    """Asks for the type, not for `__class__`: some of torch's objects warn when they are looked at."""
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kind) and Shiboken.isValid(thing)]
 
 
 def _is_other(thread: threading.Thread, before: set[threading.Thread]) -> bool:
