@@ -81,10 +81,10 @@ class GraphPainter:
     def _draw_columns(self, curve: CurveShown, colour: QtGui.QColor) -> None:
         """From lowest to highest loss, column by column: a polygon of so many spikes would take ten times as long.
 
-        Of few steps, one loss each, the line from one to the next.
+        Of few steps, or one loss each, the line from one to the next.
         """
         places = [int(x) for x in self._xs(curve["steps"])]
-        if len(places) < self._plot.width() / WIDE_COLUMN:
+        if len(places) < self._plot.width() / WIDE_COLUMN or curve["lowest"] == curve["highest"]:
             self._painter.setPen(QtGui.QPen(_faded(colour, 2 * colour.alpha()), 1))
             line = QtGui.QPolygonF(list(map(QtCore.QPointF, places, self._ys(curve["highest"]))))
             self._painter.drawPolyline(line)
