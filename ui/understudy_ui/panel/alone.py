@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from typing import Mapping, Sequence
 
+from understudy_ui.panel.asking import MILLISECONDS_TO_END
 from understudy_ui.panel.host import Alone
 from understudy_ui.panel.qt import QtCore, QtWidgets, run_application
 from understudy_ui.panel.theme import dark_palette
@@ -12,7 +13,6 @@ from understudy_ui.panel.window import Panel
 
 SIZE = (1180, 820)
 """Pixels of the window, until somebody draws it otherwise."""
-MILLISECONDS_TO_END = 3000
 
 
 def show(paths: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -41,4 +41,4 @@ def wait_for_processes(application: QtCore.QObject) -> None:
     for process in application.findChildren(QtCore.QProcess):
         if not process.waitForFinished(MILLISECONDS_TO_END):
             process.kill()
-            process.waitForFinished(MILLISECONDS_TO_END)
+            process.waitForFinished()

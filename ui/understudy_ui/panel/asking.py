@@ -15,8 +15,9 @@ from understudy_ui.protocol import GIVE_UP, Json
 DOES = frozenset({"submit", "stop", "resume", "requeue", "cancel", "trash", "rename", "apply"})
 """Questions that change something: never asked a second time by themselves."""
 
-MILLISECONDS_TO_END = 3000
-"""Of the process once its stdin is closed; then it is killed."""
+MILLISECONDS_TO_END = 100_000
+"""Of the process once its stdin is closed; then it is killed. It ends at once by itself, unless it is submitting:
+half a submission would be nobody's."""
 
 
 @dataclass
