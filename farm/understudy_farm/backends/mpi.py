@@ -7,17 +7,15 @@ lost with its node leaves the others alone, and the watcher starts it again.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 
-from understudy_farm.backend import Capabilities, Option, Site, Worker
-from understudy_farm.backends.seats import HOSTS, KILLED, Seat, seat_script, seats_of, try_hosts
-from understudy_farm.backends.watched import WatchedFarm
-from understudy_farm.commands import COMMANDS, Command, Commands, to_text
+from understudy_farm.backend import Option, Site
+from understudy_farm.backends.seats import HOSTS, KILLED, Seat, SeatedFarm, seat_script, seats_of, try_hosts
+from understudy_farm.commands import Command
 from understudy_farm.shell import ask
 from understudy_farm.spec import Job, Step
 
 
-class MpiFarm(WatchedFarm):
+class MpiFarm(SeatedFarm):
     """Every task a process of a remote machine, tied to an mpirun of this one: the end of one ends the other."""
 
     name = "mpi"
@@ -31,22 +29,8 @@ class MpiFarm(WatchedFarm):
         ),
     )
 
-    def capabilities(self, site: Site) -> Capabilities:
-        del site
-        return Capabilities(can_gang=True, has_queue=False, knows_workers=True)
-
-    def workers(self, job: Job, site: Site) -> tuple[Worker, ...]:
-        return tuple(Worker(name=seat.entry.name) for seat in seats_of(self.name, job, site))
-
-    def payload(self, job: Job, site: Site) -> Mapping[str, str]:
-        self.refuse_what_has_no_place(job, but=("machines",))
-        seats = seats_of(self.name, job, site)
-        tasks = tuple(
-            _command(job, step, number, seats[number % len(seats)], site)
-            for step in job.steps
-            for number in range(step.num_tasks)
-        )
-        return {COMMANDS: to_text(Commands(farm=self.name, options=dict(site.values), tasks=tasks))}
+    def command(self, job: Job, step: Step, number: int, seats: tuple[Seat, ...], site: Site) -> Command:
+        return _command(job, step, number, seats[number % len(seats)], site)
 
     def habits(self, job: Job, site: Site) -> MpiHabits:
         """For the watcher."""

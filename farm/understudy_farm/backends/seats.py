@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ from understudy.errors import ProblemList, UnderstudyError
 from understudy.ranks.contract import LOCAL_ADDR, RANK_GPU, RANKS_HERE
 from understudy.ranks.hosts import HostEntry, entries_of, read_hosts
 from understudy.ranks.place import LAUNCHED
-from understudy_farm.backend import FarmError, Option, Site
+from understudy_farm.backend import Capabilities, FarmError, Option, Site, Worker
+from understudy_farm.backends.watched import WatchedFarm
+from understudy_farm.commands import COMMANDS, Command, Commands, to_text
 from understudy_farm.spec import Job, Step
 
 HOSTS = Option(name="hosts", doc="a hosts file, or names as in a:2,b (two ranks on a, one on b)")
@@ -29,6 +32,29 @@ class Seat:
 
     entry: HostEntry
     gpu: int
+
+
+class SeatedFarm(WatchedFarm):
+    """The part of a back end that is the same for all of them. Others add name, options, command and habits."""
+
+    def capabilities(self, site: Site) -> Capabilities:
+        del site
+        return Capabilities(can_gang=True, has_queue=False, knows_workers=True)
+
+    def workers(self, job: Job, site: Site) -> tuple[Worker, ...]:
+        return tuple(Worker(name=seat.entry.name) for seat in seats_of(self.name, job, site))
+
+    def payload(self, job: Job, site: Site) -> Mapping[str, str]:
+        self.refuse_what_has_no_place(job, but=("machines",))
+        seats = seats_of(self.name, job, site)
+        tasks = tuple(
+            self.command(job, step, number, seats, site) for step in job.steps for number in range(step.num_tasks)
+        )
+        return {COMMANDS: to_text(Commands(farm=self.name, options=dict(site.values), tasks=tasks))}
+
+    @abstractmethod
+    def command(self, job: Job, step: Step, number: int, seats: tuple[Seat, ...], site: Site) -> Command:
+        """How this task is started from here."""
 
 
 def seats_of(farm: str, job: Job, site: Site) -> tuple[Seat, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import shlex
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,10 +19,9 @@ from understudy.ranks.place import AUTO
 from understudy.remap import PATH_RULES, rules_text
 from understudy.report.run_record import read_record
 from understudy.runs import RunFiles
-from understudy_farm.backend import Capabilities, FarmError, Option, Site, Worker
-from understudy_farm.backends.seats import HOSTS, KILLED, Seat, seat_script, seats_of, try_hosts
-from understudy_farm.backends.watched import WatchedFarm
-from understudy_farm.commands import COMMANDS, Command, Commands, to_text
+from understudy_farm.backend import FarmError, Option, Site
+from understudy_farm.backends.seats import HOSTS, KILLED, Seat, SeatedFarm, seat_script, seats_of, try_hosts
+from understudy_farm.commands import Command
 from understudy_farm.folder import JobFolder
 from understudy_farm.plan import APPLY
 from understudy_farm.shell import ask
@@ -35,7 +34,7 @@ KEEP_ALIVE = ("-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "Serve
 MEND = "see whether `ssh HOST true` works from here without a password"
 
 
-class SshFarm(WatchedFarm):
+class SshFarm(SeatedFarm):
     """Every task a process of a remote machine, tied to an ssh process of this one: the end of one ends the other."""
 
     name = "ssh"
@@ -49,20 +48,8 @@ class SshFarm(WatchedFarm):
         ),
     )
 
-    def capabilities(self, site: Site) -> Capabilities:
-        del site
-        return Capabilities(can_gang=True, has_queue=False, knows_workers=True)
-
-    def workers(self, job: Job, site: Site) -> tuple[Worker, ...]:
-        return tuple(Worker(name=seat.entry.name) for seat in seats_of(self.name, job, site))
-
-    def payload(self, job: Job, site: Site) -> Mapping[str, str]:
-        self.refuse_what_has_no_place(job, but=("machines",))
-        seats = seats_of(self.name, job, site)
-        tasks = tuple(
-            _command(job, step, number, seats, site) for step in job.steps for number in range(step.num_tasks)
-        )
-        return {COMMANDS: to_text(Commands(farm=self.name, options=dict(site.values), tasks=tasks))}
+    def command(self, job: Job, step: Step, number: int, seats: tuple[Seat, ...], site: Site) -> Command:
+        return _command(job, step, number, seats, site)
 
     def habits(self, job: Job, site: Site) -> SshHabits:
         """For the watcher."""

@@ -22,7 +22,8 @@ class Editor(QtWidgets.QWidget):
     complained = QtCore.Signal(str)
 
     def show_value(self, value: Json) -> None:
-        raise NotImplementedError
+        """Every kind of editor has its own."""
+        raise NotImplementedError(type(self).__name__)
 
     def suggest(self, words: List[str]) -> None:
         """Words that could be meant, where a text is asked for."""
