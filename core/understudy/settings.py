@@ -68,7 +68,7 @@ class Settings:
     multi_resolution: bool = setting(
         True, "train at quarter and half resolution first", knob="useMultiResolutionTraining"
     )
-    initial_weights: Path | None = setting(None, "model file to start from", knob="checkpointFile")
+    initial_weights: Path | None = setting(None, "model file, or run, to start from", knob="checkpointFile")
     learning_rate: float = setting(1e-3, "peak step size of the optimizer", knob="learningRate", low=1e-7, high=1.0)
     seed: int = setting(0, "draws the first weights and every crop", knob="seed", low=0, high=2**63 - 1)
     checkpoint_interval: int = setting(

@@ -21,7 +21,7 @@ from understudy.settings import Settings, total_steps
 from understudy.train.crops import CropPlan
 from understudy.train.device import Machine, choose_batch_size
 from understudy.train.fit import fit_model, interest_of, preview_of
-from understudy.train.model_file import load_model
+from understudy.train.initial_weights import started_from
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.run import Run
 from understudy.train.schedule import STAGES, Schedule
@@ -64,7 +64,7 @@ def decoded_frames(
         yield dataset
 
 
-def first_model(settings: Settings, dataset: Dataset) -> Understudy:
+def first_model(settings: Settings, dataset: Dataset, progress: Progress) -> Understudy:
     """The model before its first step: the initial weights, or drawn from the seed and fitted to the pairs.
 
     Raises UnderstudyError when the initial weights are damaged or of another network.
@@ -75,9 +75,7 @@ def first_model(settings: Settings, dataset: Dataset) -> Understudy:
         model_size=settings.model_size,
     )
     if settings.initial_weights:
-        initial = load_model(settings.initial_weights).model
-        _refuse_other_weights(initial.spec, spec, settings.initial_weights)
-        return initial
+        return started_from(settings.initial_weights, spec, dataset.training, progress.say)
     torch.manual_seed(settings.seed)  # draws the first weights; every crop is drawn from the seed and its own number
     model = Understudy(spec)
     fit_model(model, dataset.training)
@@ -146,17 +144,3 @@ def _crop_plan(settings: Settings, dataset: Dataset, model: Understudy) -> CropP
         seed=settings.seed,
         may_mirror=not any(map(may_hold_directions, channels)),
     )
-
-
-def _refuse_other_weights(has: NetworkSpec, wanted: NetworkSpec, path: Path) -> None:
-    differences = [
-        f"{what} {one} where this run has {other}"
-        for what, one, other in (
-            ("input channels", ",".join(has.input_channels), ",".join(wanted.input_channels)),
-            ("target channels", ",".join(has.target_channels), ",".join(wanted.target_channels)),
-            ("model size", has.model_size, wanted.model_size),
-        )
-        if one != other
-    ]
-    if differences:
-        raise UnderstudyError(f"{path}: cannot be the initial weights: {'; '.join(differences)}; choose another model")

@@ -90,7 +90,7 @@ def _begin(order: Order, files: RunFiles, manner: Manner, progress: Progress, me
     pairs = order.source.pairs()
     machine = _machine(settings, meeting, progress)
     with decoded_frames(pairs, settings, order.skip_unreadable, progress, files.name if meeting else None) as dataset:
-        model = first_model(settings, dataset)
+        model = first_model(settings, dataset, progress)
         run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, _world_size(meeting))
         _fix_terms(run, meeting)
         record = lay_down(order, pairs, files, command=manner.command)
@@ -108,7 +108,7 @@ def _go_on(order: Order, files: RunFiles, manner: Manner, progress: Progress, me
     remove_partials(files.directory, files.name)
     newest = max(files.checkpoint_steps(), default=0)  # killed before the first: the same run from its beginning
     with decoded_frames(pairs, settings, record.skip_unreadable, progress, files.name if meeting else None) as dataset:
-        model = load_model(files.model(newest)).model if newest else first_model(settings, dataset)
+        model = load_model(files.model(newest)).model if newest else first_model(settings, dataset, progress)
         refuse_other_channels(model, dataset, files.record)
         run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, _world_size(meeting))
         state = new_state(model, machine)
@@ -132,7 +132,7 @@ def _follow(order: Order, files: RunFiles, manner: Manner, progress: Progress, m
         meeting.member.hold_pairs(pair_digests(dataset))
         batch_size = meeting.member.batch_size()
         settings = dataclasses.replace(order.settings, batch_size=batch_size, scale_batch=False)
-        model = first_model(settings, dataset)
+        model = first_model(settings, dataset, progress)
         run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, meeting.place.world_size)
         return follow(run, new_state(model, machine), manner, progress, meeting)
 

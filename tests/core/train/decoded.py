@@ -36,6 +36,6 @@ class Picture:
 
 def decoded(plate: NDArray[np.floating], paint: NDArray[np.floating], crop_size: int = 16) -> DecodedPair:
     """A pair of H W C arrays, decoded as a run would."""
-    names = {1: ("A",), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
+    names = {1: ("A",), 2: ("A", "Z"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
     sides = [Picture(side.astype(np.float32), names[side.shape[2]]) for side in (plate, paint)]
     return decode_pair(Pair(frame=1, input=sides[0], target=sides[1]), crop_size)

@@ -239,8 +239,8 @@ import time
 from pathlib import Path
 from understudy.train import session
 prepared = session.first_model
-def first_model(settings, dataset):
-    model = prepared(settings, dataset)
+def first_model(settings, dataset, progress):
+    model = prepared(settings, dataset, progress)
     while not Path({0!r}).exists(): time.sleep(0.02)
     return model
 session.first_model = first_model
