@@ -10,6 +10,8 @@
 #   .venv\Scripts\understudy demo
 
 PYTHON ?= python3 python3.13 python3.12 python3.11 python3.10
+# Most tests wait for processes, so one worker more than there are cores keeps the cores busy.
+WORKERS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
 PYTEST_FLAGS ?=
 SUPPORTED = import ensurepip, sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))
 
@@ -29,7 +31,7 @@ test: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest $(PYTEST_FLAGS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-report=term $(PYTEST_FLAGS)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/step_loop.py

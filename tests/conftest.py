@@ -1,8 +1,9 @@
-"""Rules for the whole suite: where UNDERSTUDY_NO_SKIPS is set, a test that would be skipped fails with its reason."""
+"""Rules for the whole suite: what may be skipped, what runs first, and how Ctrl-C is heard."""
 
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -10,6 +11,17 @@ import pytest
 NO_SKIPS = "UNDERSTUDY_NO_SKIPS"
 MAY_SKIP = ("hardware", "footage", "namespaces")
 """Markers of tests that need what no set-up can install."""
+
+
+def pytest_configure() -> None:
+    """xdist's workers ignore Ctrl-C, and every process that a test starts would inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests first: a worker that begins one at the end would keep all others waiting."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -59,6 +59,7 @@ def test_rez_builds_resolves_and_tests_the_package(tmp_path: Path) -> None:
     nuke_path, python = rez("env", "nuke", "understudy", "--", "python", "-c", shown).split()[-2:]
     assert (Path(nuke_path) / "menu.py").is_file()
     assert python == "python"
+    rez.environment["PYTEST_ADDOPTS"] = "-k 'test_remap or test_window or frames'"  # the others run outside of rez too
     tested = rez("test", "understudy", "import", "unit")
     assert re.search(r"\d+ passed", tested), tested
 

@@ -69,11 +69,11 @@ def test_a_model_in_the_place_of_optimizer_state(command: Command, trained: Smal
 def test_initial_weights_of_another_network(command: Command, trained: SmallShot) -> None:
     model = str(trained.data / "first.4.safetensors")
     fault = command.refused(*trained.train_words("--initial-weights", model, "--model-size", "medium"))
-    assert "model size small where this run has medium; choose another model" in fault
+    assert "is a small model, this run has medium; set --model-size small or choose other" in fault
     for frame in (1001, 1003):
-        write_picture(trained.folder / f"paint.{frame}.exr", np.ones((HEIGHT, WIDTH, 1), np.float32), ("A",))
+        write_picture(trained.folder / f"plate.{frame}.exr", np.ones((HEIGHT, WIDTH, 1), np.float32), ("Z",))
     fault = command.refused(*trained.train_words("--initial-weights", model))
-    assert "target channels R,G,B where this run has A" in fault
+    assert "saw R,G,B, this run has Z: not one input channel in common; choose other initial weights" in fault
 
 
 def test_frames_that_changed_their_channels_since(command: Command, trained: SmallShot) -> None:
