@@ -57,9 +57,10 @@ class Pair:
 class PairSource(Protocol):
     """A way to name pairs: two sequences, a Nuke script and node, a timeline."""
 
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self, *, are_to_come: bool = False) -> tuple[Pair, ...]:
         """The pairs in frame order, none of them read yet.
 
+        `are_to_come`: their files will be made later; such pairs have a name, and cannot be read.
         Raises UnderstudyError (Problems when there are several) if they cannot be named.
         """
 

@@ -151,3 +151,8 @@ class FarmBackend(Protocol):
 def names_on(farm: FarmBackend, site: Site) -> FarmNames:
     """Nothing of a back end that cannot list them. Raises FarmError when the farm does not answer."""
     return farm.names(site) if isinstance(farm, KnowsNames) else FarmNames()
+
+
+def site_of(farm: FarmBackend, stated: Mapping[str, str]) -> Site:
+    """The values stated; options that a job of an earlier version does not state have their defaults."""
+    return Site(values={**{option.name: option.default for option in farm.options}, **stated})

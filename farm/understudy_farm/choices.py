@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from understudy.errors import Problems
+from understudy.errors import Problems, quoted
+from understudy_farm.spec import NUMBER
 
 Value = TypeVar("Value")
 
@@ -60,13 +61,18 @@ class Choices:
     rez: tuple[str, ...] = choice((), "rez packages from which the workers take understudy and torch instead")
     conda: str = choice("", "conda environment from which the workers take understudy instead")
     path_rules: str = choice("", "windows=P:/show/,linux=/mnt/show/,macos=/Volumes/show/; ...: one folder's names")
+    bake: str = choice(
+        "", "command that makes the files of the pairs first; {number} in it stands for the task's", sticky=False
+    )
+    bake_tasks: int = choice(1, "tasks of the bake, side by side", low=1, high=100000, sticky=False)
+    bake_limits: tuple[str, ...] = choice((), "limits or licences that the bake counts against besides")
     apply_input: str = choice("", "pattern of the frames to apply it to; empty: the run's own input", sticky=False)
     apply_colorspace: str = choice("", "OCIO space of these frames; empty: the run's own input's", sticky=False)
     apply_output: str = choice("", "pattern of EXR files: apply the model when it is trained", sticky=False)
     apply_frames: str = choice("", "which of them; empty: all", sticky=False)
     apply_tasks: int = choice(1, "parts in which the frames are applied side by side", low=1, high=100000)
     publish: str = choice(
-        "", "command to run at the end; UNDERSTUDY_RUN and UNDERSTUDY_OUTPUT tell it where", sticky=False
+        "", "command at the end, such as understudy publish; UNDERSTUDY_RUN, _OUTPUT, _INPUT tell where", sticky=False
     )
 
 
@@ -84,7 +90,7 @@ def check(choices: Choices) -> None:
     for field in dataclasses.fields(choices):
         value = getattr(choices, field.name)
         if not _is_of_kind(value, field.default):
-            problems.append(f"{field.name}: {value!r} is no value like {field.default!r}")
+            problems.append(f"{field.name}: {quoted(value)} is no value like {field.default!r}")
         elif isinstance(value, int | float) and field.metadata["low"] is not None:
             low, high = field.metadata["low"], field.metadata["high"]
             if not low <= value <= high:
@@ -92,10 +98,13 @@ def check(choices: Choices) -> None:
     packages = [name for name in ("python", "rez", "conda") if getattr(choices, name)]
     if len(packages) > 1:
         problems.append(f"{' and '.join(packages)} exclude each other; say one way in which workers find understudy")
-    try:
-        shlex.split(choices.publish if isinstance(choices.publish, str) else "")
-    except ValueError as error:
-        problems.append(f"publish: {choices.publish!r} is no command ({error})")
+    for name in ("bake", "publish"):
+        try:
+            shlex.split(str(getattr(choices, name)))
+        except ValueError as error:
+            problems.append(f"{name}: {quoted(getattr(choices, name))} is no command ({error})")
+    if choices.bake and choices.bake_tasks != 1 and NUMBER not in str(choices.bake):
+        problems.append(f"bake_tasks: {choices.bake_tasks} tasks would all do the same; say {NUMBER} in bake")
     needing = [name for name in ("apply_input", "apply_frames") if getattr(choices, name)]
     if needing and not choices.apply_output:
         problems.append(f"{' and '.join(needing)}: nothing is applied without apply_output")
@@ -115,8 +124,8 @@ def changed(choices: Choices, values: Mapping[str, object], origin: str) -> Choi
         if name in fields:
             try:
                 read[name] = _read(value, fields[name].default)
-            except ValueError:
-                problems.append(f"{origin}: {name} {value!r} is no value like {fields[name].default!r}")
+            except (ValueError, OverflowError):
+                problems.append(f"{origin}: {name} {quoted(value)} is no value like {fields[name].default!r}")
     if problems:
         raise Problems(problems)
     result = dataclasses.replace(choices, **read)  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from understudy.errors import UnderstudyError
+from understudy.plain import table_of
 
 COMMANDS = "commands.json"
 
@@ -45,8 +46,6 @@ def to_text(commands: Commands) -> str:
 def read_commands(path: Path) -> Commands:
     """Raises UnderstudyError naming the file when it is missing or damaged."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        tasks = tuple(Command(**{**task, "argv": tuple(task["argv"])}) for task in data["tasks"])
-        return Commands(farm=data["farm"], options=data["options"], tasks=tasks)
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        return table_of(Commands, json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError) as error:
         raise UnderstudyError(f"{path}: cannot be read ({error}); submit the job again") from error

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from understudy.errors import UnderstudyError
-from understudy.files import make_folder, naming_the_file, write_text
+from understudy.files import make_folder, write_text
+from understudy.plain import table_of
+from understudy.versions import made, next_version, unmade_if_it_fails
 from understudy_farm.backend import Receipt
 from understudy_farm.spec import Job, from_text, to_text
-
-VERSION = re.compile(r"v(\d{3,})")
-"""Folders that `new_version` makes in a data directory."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +57,16 @@ class Sent:
         return JobFolder(self.job.run_directory)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _SentFile:
+    """sent.json: what a Sent says besides the job."""
+
+    farm: str
+    options: Mapping[str, str]
+    ids: Mapping[str, str]
+    link: str
+
+
 @contextmanager
 def new_version(data_directory: Path) -> Iterator[Path]:
     """The next vNNN in the data directory, absolute; two submitters at once never get the same.
@@ -67,43 +75,15 @@ def new_version(data_directory: Path) -> Iterator[Path]:
     written, or removed.
     """
     place = data_directory.absolute()
-    made = [folder for folder in (place, *place.parents) if not folder.exists()]
-    folder = _claim(place)
-    try:
-        yield folder
-    except BaseException:
-        _discard(folder, made)
-        raise
-
-
-def _claim(data_directory: Path) -> Path:
-    make_folder(data_directory)
-    number = newest_version(data_directory)
-    while True:
-        number += 1
-        folder = data_directory / f"v{number:03}"
-        with naming_the_file(folder):
-            try:
-                folder.mkdir()
-                return folder
-            except FileExistsError:
-                continue
-
-
-def newest_version(data_directory: Path) -> int:
-    """0 when there is none."""
-    names = [path.name for path in data_directory.iterdir()] if data_directory.is_dir() else []
-    matches = map(VERSION.fullmatch, names)
-    return max((int(match.group(1)) for match in matches if match), default=0)
-
-
-def _discard(folder: Path, made: Sequence[Path]) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        raise UnderstudyError(f"{folder}: was not sent, and cannot be removed; remove it by hand")
-    with suppress(OSError):  # somebody else put something in
-        for empty in made:
-            empty.rmdir()
+    with unmade_if_it_fails(place):
+        folder = next_version(place, lambda version: made(version.place)).place
+        try:
+            yield folder
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            if folder.exists():
+                raise UnderstudyError(f"{folder}: was not sent, and cannot be removed; remove it by hand") from None
+            raise
 
 
 def write_job(folder: JobFolder, job: Job, payload: Mapping[str, str]) -> None:
@@ -123,8 +103,9 @@ def write_payload(folder: Path, payload: Mapping[str, str]) -> None:
 
 
 def write_sent(sent: Sent) -> None:
-    values = {"farm": sent.farm, "options": dict(sent.options), **asdict(sent.receipt)}
-    write_text(sent.folder.sent, json.dumps({**values, "ids": dict(sent.receipt.ids)}, indent=2) + "\n")
+    receipt = sent.receipt
+    about = _SentFile(farm=sent.farm, options=dict(sent.options), ids=dict(receipt.ids), link=receipt.link)
+    write_text(sent.folder.sent, json.dumps(asdict(about), indent=2) + "\n")
 
 
 def read_sent(run_directory: Path) -> Sent:
@@ -133,12 +114,10 @@ def read_sent(run_directory: Path) -> Sent:
     job = read_job(folder)
     text = _text_of(folder.sent)
     try:
-        data = json.loads(text)
-        receipt = Receipt(ids=dict(data["ids"]), link=str(data["link"]))
-        farm, options = str(data["farm"]), dict(data["options"])
-    except (ValueError, TypeError, KeyError) as error:
+        sent = table_of(_SentFile, json.loads(text))
+    except (ValueError, RecursionError) as error:
         raise UnderstudyError(f"{folder.sent}: is damaged ({error}); ask the farm's own monitor for the job") from error
-    return Sent(job=job, farm=farm, options=options, receipt=receipt)
+    return Sent(job=job, farm=sent.farm, options=sent.options, receipt=Receipt(ids=sent.ids, link=sent.link))
 
 
 def read_job(folder: JobFolder) -> Job:
@@ -151,3 +130,5 @@ def _text_of(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise UnderstudyError(f"{path}: cannot be read ({error.strerror}); give the run directory of a job") from error
+    except UnicodeDecodeError as error:
+        raise UnderstudyError(f"{path}: is damaged ({error}); submit the job again") from error

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from understudy.errors import UnderstudyError
+from understudy.errors import Problems, UnderstudyError
 from understudy.files import write_text
 from understudy.report.metrics import newest_step
 from understudy.report.run_record import read_record
 from understudy.runs import RunFiles
 from understudy.stopping import CANCEL
-from understudy_farm.backend import ENDED, FarmError, Site, TaskState, TaskStatus
+from understudy_farm.backend import ENDED, FarmBackend, FarmError, Site, TaskState, TaskStatus, site_of
 from understudy_farm.folder import Sent, write_sent
-from understudy_farm.plan import TRAIN
+from understudy_farm.plan import BAKE, TRAIN
 from understudy_farm.registry import farm_named
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -47,7 +47,8 @@ def tasks_of(sent: Sent) -> tuple[TaskStatus, ...]:
 
     Raises FarmError when the farm does not answer.
     """
-    tasks = farm_named(sent.farm).status(sent.job, sent.receipt, Site(values=sent.options))
+    farm, site = _farm_of(sent)
+    tasks = farm.status(sent.job, sent.receipt, site)
     tasks = tuple(_remembered_by_run(sent, task) for task in tasks)
     for step in sent.job.steps:
         before = [task for task in tasks if task.step in step.after]
@@ -86,10 +87,12 @@ def _is_newer(task: TaskStatus, known: Mapping[tuple[str, int], TaskStatus]) -> 
 
 
 def _remembered_by_run(sent: Sent, task: TaskStatus) -> TaskStatus:
-    """Farms forget jobs that have ended, Slurm after minutes; the run's record stays."""
-    if task.step != TRAIN or task.state != "unknown":
+    """Farms forget jobs that have ended, Slurm after minutes; the run's record stays. One that began had its bake."""
+    if task.step not in (BAKE, TRAIN) or task.state != "unknown":
         return task
     states: Mapping[str, TaskState] = {"finished": "done", "stopped": "cancelled", "failed": "failed"}
+    if task.step == BAKE:
+        states = dict.fromkeys(("training", *states), "done")
     return dataclasses.replace(task, state=states.get(_state_of_run(_files_of(sent)), "unknown"))
 
 
@@ -106,7 +109,8 @@ def log_of(sent: Sent, step: str, number: int) -> str:
     """What the task printed so far. Raises UnderstudyError when there is no such task, or the farm does not answer."""
     if not 0 <= number < sent.job.step(step).num_tasks:
         raise UnderstudyError(f"{sent.job.run_directory}: step {step} has no task {number}")
-    return farm_named(sent.farm).log(sent.job, sent.receipt, step, number, Site(values=sent.options))
+    farm, site = _farm_of(sent)
+    return farm.log(sent.job, sent.receipt, step, number, site)
 
 
 def state_of(tasks: Sequence[TaskStatus]) -> TaskState:
@@ -141,16 +145,20 @@ def cancel(sent: Sent) -> None:
         give_up = time.monotonic() + SECONDS_FOR_A_CHECKPOINT
         while _state_of_run(files) == "training" and time.monotonic() < give_up:
             time.sleep(SECONDS_BETWEEN_LOOKS / 4)
-    farm_named(sent.farm).cancel(sent.job, sent.receipt, Site(values=sent.options))
+    farm, site = _farm_of(sent)
+    farm.cancel(sent.job, sent.receipt, site)
 
 
-def requeue(sent: Sent, step_name: str, number: int | None) -> Sequence[int]:
-    """Start a task again under its number, or all of the step (None); the numbers.
+def requeue(sent: Sent, step_name: str, number: int | None) -> tuple[str, Sequence[int]]:
+    """Start a task again under its number, or all of the step (None); the step and the numbers.
 
+    Where ranks wait in vain for their bake, that is started again, and they follow.
     Raises UnderstudyError when there is no such step or task, or the farm cannot do that.
     """
     step = sent.job.step(step_name)
-    farm, site = farm_named(sent.farm), Site(values=sent.options)
+    if BAKE in step.after and _is_without_hope([task for task in tasks_of(sent) if task.step == BAKE]):
+        step, number = sent.job.step(BAKE), None
+    farm, site = _farm_of(sent)
     numbers = tuple(range(step.num_tasks)) if number is None else (number,)
     if not set(numbers) <= set(range(step.num_tasks)):
         raise UnderstudyError(f"{sent.job.run_directory}: step {step.name} has no task {number}")
@@ -158,7 +166,12 @@ def requeue(sent: Sent, step_name: str, number: int | None) -> Sequence[int]:
         raise UnderstudyError(f"{sent.farm} starts all tasks of a step again or none; leave --rank out")
     receipt = farm.requeue(sent.job, sent.receipt, step.name, numbers, site)
     write_sent(dataclasses.replace(sent, receipt=receipt))
-    return numbers
+    return step.name, numbers
+
+
+def _farm_of(sent: Sent) -> tuple[FarmBackend, Site]:
+    farm = farm_named(sent.farm, f"{sent.folder.sent}: farm")
+    return farm, site_of(farm, sent.options)
 
 
 def _files_of(sent: Sent) -> RunFiles:
@@ -199,13 +212,13 @@ def line_of(task: TaskStatus) -> str:
 
 
 def raise_if_failed(sent: Sent, tasks: Sequence[TaskStatus]) -> None:
-    """Raise UnderstudyError with the last words of the first task that failed, and where all of them are."""
+    """Raise Problems with the last words of the first task that failed, and where all of them are."""
     failed = next((task for task in tasks if task.state == "failed"), None)
     if failed is None:
         return
     log = log_of(sent, failed.step, failed.number).splitlines()[-LAST_LINES:]
     command = f"understudy logs {sent.job.run_directory} --step {failed.step} --task {failed.number}"
-    raise UnderstudyError("\n".join([line_of(failed), *log, f"the whole log: {command}"]))
+    raise Problems([line_of(failed), *log, f"the whole log: {command}"])
 
 
 def _is_news(before: TaskStatus | None, now: TaskStatus) -> bool:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from understudy.errors import UnderstudyError
 from understudy.files import make_folder, naming_the_file
-from understudy_farm.folder import JobFolder, Sent, newest_version, read_sent
+from understudy.versions import newest_version
+from understudy_farm.folder import JobFolder, Sent, read_sent
 from understudy_farm.presets import home
 
 MOST_JOBS = 200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from understudy.ranks.contract import MAIN_ADDR, MAIN_PORT, RANK, SYNC_INTERVAL, WORLD_SIZE
@@ -12,7 +12,7 @@ from understudy_farm.backend import Capabilities
 from understudy_farm.choices import Choices
 from understudy_farm.spec import NUMBER, Job, Placement, Resources, Step
 
-TRAIN, APPLY, PUBLISH = "train", "apply", "publish"
+BAKE, TRAIN, APPLY, PUBLISH = "bake", "train", "apply", "publish"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +63,26 @@ def plan(submission: Submission, choices: Choices, farm: Capabilities) -> Job:
 
 
 def _steps(submission: Submission, choices: Choices, farm: Capabilities) -> list[Step]:
-    steps = [_train(submission, choices, farm)]
+    steps = [_bake(submission, choices)] if choices.bake else []
+    steps.append(_train(submission, choices, farm))
     if choices.apply_output:
         steps.append(_apply(submission, choices, farm))
     if choices.publish:
         steps.append(_publish(submission, choices, steps[-1].name))
     return steps
+
+
+def _bake(submission: Submission, choices: Choices) -> Step:
+    """The studio's own renderer, which needs no GPU."""
+    return Step(
+        name=BAKE,
+        argv=tuple(shlex.split(choices.bake)),
+        environment=(("UNDERSTUDY_RUN", str(submission.run_directory)),),
+        num_tasks=choices.bake_tasks,
+        retries=choices.retries,
+        resources=replace(_resources(choices), gpus=0),
+        limits=choices.bake_limits,
+    )
 
 
 def _train(submission: Submission, choices: Choices, farm: Capabilities) -> Step:
@@ -93,6 +107,7 @@ def _train(submission: Submission, choices: Choices, farm: Capabilities) -> Step
         argv=(*_understudy(submission, choices), *words),
         environment=tuple(environment.items()),
         num_tasks=choices.ranks,
+        after=(BAKE,) if choices.bake else (),
         at_once=farm.can_gang and choices.ranks > 1,
         retries=choices.retries,
         resources=_resources(choices),
@@ -118,11 +133,19 @@ def _apply(submission: Submission, choices: Choices, farm: Capabilities) -> Step
 
 
 def _publish(submission: Submission, choices: Choices, after: str) -> Step:
-    """The studio's own command."""
-    told = {"UNDERSTUDY_RUN": str(submission.run_directory), "UNDERSTUDY_OUTPUT": choices.apply_output}
+    """The studio's own command; or ours, as the workers have it."""
+    told = {
+        "UNDERSTUDY_RUN": str(submission.run_directory),
+        "UNDERSTUDY_OUTPUT": choices.apply_output,
+        "UNDERSTUDY_INPUT": choices.apply_input,
+    }
+    words = tuple(shlex.split(choices.publish))
+    if words[:1] == ("understudy",):
+        words = (*_understudy(submission, choices), *words[1:])
+        told |= _rules(choices)
     return Step(
         name=PUBLISH,
-        argv=tuple(shlex.split(choices.publish)),
+        argv=words,
         environment=tuple(told.items()),
         num_tasks=1,
         after=(after,),

@@ -150,7 +150,9 @@ def _last(environment: Mapping[str, str], farm: str) -> Table:
     """What the last submission to this farm chose; of another version or damaged: nothing."""
     try:
         kept = json.loads(_last_path(environment, farm).read_text(encoding="utf-8"))
+        if not isinstance(kept, dict):
+            return {}
         changed(Choices(), kept, "")
-    except (OSError, ValueError, AttributeError, UnderstudyError):
+    except (OSError, ValueError, RecursionError, UnderstudyError):
         return {}
-    return dict(kept)
+    return kept

@@ -29,16 +29,16 @@ def _warn(line: str) -> None:
     sys.stderr.write(f"understudy: {line}\n")
 
 
-def farm_named(name: str) -> FarmBackend:
-    """The back end of that name. Raises UnderstudyError naming those that there are."""
+def farm_named(name: str, stated_by: str = "--farm") -> FarmBackend:
+    """The back end of that name. Raises UnderstudyError that begins with who said it, naming those that there are."""
     found = _sources()
     if name not in found:
-        raise UnderstudyError(f"--farm {name}: no such farm; there are {', '.join(sorted(found))}")
+        raise UnderstudyError(f"{stated_by} {name}: no such farm; there are {', '.join(sorted(found))}")
     try:
         return _loaded(found[name])
     except Exception as error:  # a stranger's code
         raise UnderstudyError(
-            f"--farm {name}: its back end cannot be used ({_reason(error)}); mend its package"
+            f"{stated_by} {name}: its back end cannot be used ({_reason(error)}); mend its package"
         ) from error
 
 

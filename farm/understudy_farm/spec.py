@@ -7,16 +7,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from understudy.errors import UnderstudyError
+from understudy.plain import table_of
 
 SCHEMA = 1
 """Raised whenever an older version could misread what a newer one writes."""
 NUMBER = "{number}"
 """Stands for the task's own number in words and variables of a step."""
-
-Value = TypeVar("Value")
+MOST_TASKS = 1_000_000
+"""Of one step: more were never planned."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Step:
     """Tasks that differ by their number alone."""
 
     name: str
-    """train, apply or publish."""
+    """bake, train, apply or publish."""
     argv: tuple[str, ...]
     """The command of every task; `{number}` stands for the task's."""
     environment: tuple[tuple[str, str], ...] = ()
@@ -51,6 +51,8 @@ class Step:
     retries: int
     """How often the farm may start a task that failed again, under the same number."""
     resources: Resources = Resources()
+    limits: tuple[str, ...] = ()
+    """Limits or licences that its tasks count against besides the job's."""
 
     def argv_of(self, number: int | str) -> tuple[str, ...]:
         """The command of one task, or with a farm's own token for its number."""
@@ -109,6 +111,10 @@ class Job:
         there = ", ".join(step.name for step in self.steps)
         raise UnderstudyError(f"{self.run_directory}: the job has no step {name!r}; it has {there}")
 
+    def limits_of(self, step: Step) -> tuple[str, ...]:
+        """All that the step's tasks count against, each once."""
+        return tuple(dict.fromkeys((*self.placement.limits, *step.limits)))
+
 
 def to_text(job: Job) -> str:
     """job.json: `from_text` gives an equal job back."""
@@ -125,22 +131,23 @@ def from_text(text: str, path: Path) -> Job:
             raise ValueError("it is no table")
         if data.pop("schema", None) != SCHEMA:
             raise ValueError("it was written by another version of understudy")
-        steps = tuple(_step_of(step) for step in data.pop("steps"))
-        placement = _made(Placement, data.pop("placement"))
-        job = _made(Job, {**data, "steps": steps, "placement": placement})
-        return dataclasses.replace(job, run_directory=Path(job.run_directory))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        job = table_of(Job, {**data, "steps": [_with_pairs(step) for step in _listed(data, "steps")]})
+        if any(not 0 <= step.num_tasks <= MOST_TASKS for step in job.steps):
+            raise ValueError(f"a step has fewer than 0 or more than {MOST_TASKS} tasks")
+        return job
+    except (ValueError, RecursionError) as error:
         raise UnderstudyError(f"{path}: is no job of this version ({error}); submit it again") from error
 
 
-def _step_of(data: Mapping[str, object]) -> Step:
-    environment, resources = data["environment"], data["resources"]
-    if not isinstance(environment, Mapping) or not isinstance(resources, Mapping):
-        raise ValueError("a step lacks environment or resources")
-    pairs = tuple((str(name), str(value)) for name, value in environment.items())
-    return _made(Step, {**data, "environment": pairs, "resources": _made(Resources, resources)})
+def _listed(data: Mapping[str, object], name: str) -> list[object]:
+    value = data.get(name)
+    if not isinstance(value, list):
+        raise ValueError(f"field {name!r} is missing or no list")
+    return value
 
 
-def _made(kind: type[Value], data: Mapping[str, object]) -> Value:
-    """Lists become tuples; keys that the kind does not know are errors."""
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})
+def _with_pairs(step: object) -> object:
+    """A step whose variables are pairs, which JSON holds as a table."""
+    if not isinstance(step, Mapping) or not isinstance(step.get("environment"), Mapping):
+        return step
+    return {**step, "environment": [[name, value] for name, value in step["environment"].items()]}

@@ -16,6 +16,7 @@ from understudy.cli.options import COLOUR_FLAGS
 from understudy.errors import ProblemList, Problems, UnderstudyError
 from understudy.frames.colour import ColourRules
 from understudy.frames.sequence import Sequence as FileSequence
+from understudy.frames.sequence import format_frames
 from understudy.orders import Order, lay_down
 from understudy.pairs import Pair
 from understudy.remap import remap_of_rules
@@ -23,13 +24,13 @@ from understudy.report.run_record import write_record
 from understudy.runs import RunFiles, new_run_name
 from understudy.settings import ModelSize, Settings
 from understudy.survey import survey
+from understudy.versions import newest_version
 from understudy_farm.backend import FarmAway, FarmBackend, FarmError, Site
 from understudy_farm.choices import Choices
 from understudy_farm.folder import (
     JobFolder,
     Sent,
     new_version,
-    newest_version,
     write_job,
     write_payload,
     write_sent,
@@ -113,18 +114,23 @@ def preview(request: Request) -> tuple[Job, Mapping[str, str]]:
     return job, request.farm.payload(job, request.site)
 
 
-def looked_at(request: Request, say: Say, *, is_sent: bool = False) -> tuple[Pair, ...]:
+def looked_at(request: Request, say: Say, *, is_sent: bool = False, tell: Say | None = None) -> tuple[Pair, ...]:
     """The pairs. Raises Problems for all that can be known to go wrong before anything is sent.
 
-    A farm that does not answer is a problem only if the job `is_sent`.
+    A farm that does not answer is a problem only if the job `is_sent`. `tell` hears what is being done, where that is
+    not to stand among what is found; else `say` does.
     """
     problems = ProblemList()
     with problems.collecting():
         _check_choices(request)
     pairs: tuple[Pair, ...] = ()
     with problems.collecting():
-        pairs = request.order.source.pairs()
-        if request.looks_at_frames:
+        pairs = named_pairs(request)
+        if request.choices.bake:
+            frames = format_frames(pair.frame for pair in pairs)
+            say(f"{len(pairs)} pairs, frames {frames}: rank 0 looks at them when the bake has made their files")
+        elif request.looks_at_frames:
+            (tell or say)(f"Looking at {len(pairs)} pairs")
             _look_at_frames(request.order, pairs, say)
     with problems.collecting():
         _check_disk(request.order)
@@ -138,6 +144,11 @@ def looked_at(request: Request, say: Say, *, is_sent: bool = False) -> tuple[Pai
                 say(f"{error}; nobody looked for workers")
     problems.raise_if_any()
     return pairs
+
+
+def named_pairs(request: Request) -> tuple[Pair, ...]:
+    """Those to train on, none of them read. What a bake is to make is not looked for."""
+    return request.order.source.pairs(are_to_come=bool(request.choices.bake))
 
 
 def lay_down_job(request: Request, run_directory: Path, pairs: Sequence[Pair]) -> Job:
@@ -226,7 +237,6 @@ def _check_choices(request: Request) -> None:
 
 
 def _look_at_frames(order: Order, pairs: Sequence[Pair], say: Say) -> None:
-    say(f"Looking at {len(pairs)} pairs")
     found = survey(pairs, crop_size=order.settings.crop_size)
     for remark in found.remarks:
         say(remark)

@@ -18,6 +18,7 @@ import psutil
 
 from understudy.errors import EXIT_DONE, EXIT_STOPPED
 from understudy.files import write_text
+from understudy.plain import table_of
 from understudy_farm.backend import TaskState, TaskStatus
 from understudy_farm.folder import JobFolder
 from understudy_farm.spec import Job
@@ -90,13 +91,8 @@ def write_job_record(path: Path, record: JobRecord) -> None:
 def read_job_record(path: Path) -> JobRecord | None:
     """None when nobody has watched the job yet, or the file is not whole."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        tasks = tuple(
-            TaskRecord(**{**task, "process": ProcessName(**task["process"]) if task["process"] else None})
-            for task in data["tasks"]
-        )
-        return JobRecord(watcher=ProcessName(**data["watcher"]), tasks=tasks)
-    except (OSError, ValueError, TypeError, KeyError):
+        return table_of(JobRecord, json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
         return None
 
 
@@ -108,10 +104,16 @@ def hold(folder: JobFolder) -> None:
 def is_let_go(folder: JobFolder) -> bool:
     """Whether the process that held the job is gone; False for a job that nobody held."""
     try:
-        holder = ProcessName(**json.loads(_holder_path(folder).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        holder = table_of(ProcessName, json.loads(_holder_path(folder).read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
         return False
     return holder.alive() is None
+
+
+def forget_holder(folder: JobFolder) -> None:
+    """Whoever starts a job again that was let go does not want it to end."""
+    if is_let_go(folder):
+        _holder_path(folder).unlink(missing_ok=True)
 
 
 def _holder_path(folder: JobFolder) -> Path:

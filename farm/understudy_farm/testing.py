@@ -12,6 +12,7 @@ submission which fails half-way leaves nothing behind, and what the farm says wh
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,9 +22,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from understudy_farm.backend import ENDED, FarmBackend, Receipt, Site, TaskState, TaskStatus
+from understudy.frames.colour import ColourRules
+from understudy.orders import Order
+from understudy.report.run_record import read_record
+from understudy.runs import find_run
+from understudy.settings import Settings
+from understudy.sources.sequences import SequenceSource
+from understudy_farm.backend import ENDED, FarmBackend, Receipt, Site, TaskState, TaskStatus, site_of
+from understudy_farm.choices import Choices
 from understudy_farm.folder import JobFolder, write_job
 from understudy_farm.spec import NUMBER, Job, Step
+from understudy_farm.submission import Request, send
 
 DEADLINE_SECONDS = 120.0
 """For what should have happened long ago: a test fails instead of hanging."""
@@ -46,6 +55,23 @@ if sys.argv[1] == '1' and not mark.exists():
     mark.touch()
     sys.exit('this task fails for the first time')
 print('well done')
+"""
+BAKE = """
+import pathlib, sys
+import numpy as np
+from understudy.frames.image import Image
+from understudy.frames.window import Window
+from understudy.frames.write import write_image
+number, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+mark = folder / 'mark'
+if number == 1 and not mark.exists():
+    mark.touch()
+    sys.exit('no licence')
+window = Window.of_size(48, 48)
+for name, level in (('plate', 0.2), ('paint', 0.4)):
+    pixels = np.full((48, 48, 3), level * (number + 1), np.float32)
+    picture = Image(pixels=pixels, channels=('R', 'G', 'B'), data_window=window, display_window=window)
+    write_image(folder / f'{name}.{1001 + number}.exr', picture)
 """
 
 
@@ -119,7 +145,7 @@ class FarmContract:
 
     @pytest.fixture
     def site(self, farm: FarmBackend) -> Site:
-        return Site(values={option.name: option.default for option in farm.options})
+        return site_of(farm, {})
 
     @pytest.fixture
     def sent(self, farm: FarmBackend, site: Site, tmp_path: Path) -> Iterator[Callable[..., SentJob]]:
@@ -202,11 +228,51 @@ class FarmContract:
         job.wait_until(lambda: job.states("train") == ["done", "done"])
         assert "well done" in job.log("train", 1)
 
+    def test_ranks_train_on_what_is_baked_as_soon_as_all_of_it_is(
+        self, farm: FarmBackend, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pytest.importorskip("torch")
+        monkeypatch.setenv("LOGNAME", "tester")  # some farms take no jobs of root
+        sent = send(_with_bake(farm, site, tmp_path), print)
+        job, record = SentJob(farm, site, sent.job, sent.receipt), find_run(sent.job.run_directory).record
+        try:
+            job.wait_until(lambda: "failed" in job.states("bake") and "running" not in job.states("bake"))
+            assert "no licence" in job.log("bake", 1)
+            job.wait_until(lambda: job.states("train") in (["waiting"], ["cancelled"]))
+            assert read_record(record).state == "submitted"
+            lacking = [number for number, state in enumerate(job.states("bake")) if state != "done"]
+            job.requeue("bake", *(lacking if farm.capabilities(site).can_requeue_one else (0, 1)))
+            job.wait_until(lambda: job.states("train") == ["done"])
+        finally:
+            job.cancel()
+        assert job.states("bake") == ["done", "done"]
+        assert (read_record(record).state, len(read_record(record).pairs)) == ("finished", 2)
+
     def test_a_command_that_does_not_exist_is_a_failed_task(self, sent: Callable[..., SentJob]) -> None:
         job = sent(Step(name="train", argv=("/nowhere/understudy", NUMBER), num_tasks=1, retries=0))
         job.wait_until_ended()
         assert job.states("train") == ["failed"]
         assert "/nowhere/understudy" in job.log("train", 0)
+
+
+def _with_bake(farm: FarmBackend, site: Site, folder: Path) -> Request:
+    """One rank for two steps, on two frames of which the second cannot be baked at the first time."""
+    plate, paint = (str(folder / f"{name}.####.exr") for name in ("plate", "paint"))
+    settings = Settings(
+        data_directory=folder / "runs", steps=2, crop_size=32, batch_size=2, model_size="small", device="cpu", threads=1
+    )
+    bake = shlex.join([sys.executable, "-c", BAKE, NUMBER, str(folder)])
+    return Request(
+        order=Order(
+            settings=settings,
+            source=SequenceSource(input=plate, target=paint, frames=(1001, 1002)),
+            colour=ColourRules(),
+        ),
+        choices=Choices(name="contract", bake=bake, bake_tasks=2, retries=0),
+        farm=farm,
+        site=site,
+        command="",
+    )
 
 
 def _is_running(pid: int) -> bool:

@@ -20,7 +20,7 @@ from typing import Protocol
 
 from understudy.errors import EXIT_DONE, EXIT_USER, UnderstudyError
 from understudy.ranks.place import LAUNCHED
-from understudy_farm.backend import ENDED, Site
+from understudy_farm.backend import ENDED, site_of
 from understudy_farm.commands import COMMANDS, Commands, read_commands
 from understudy_farm.folder import JobFolder, read_job
 from understudy_farm.registry import farm_named
@@ -140,7 +140,7 @@ class Watcher:
             self._tasks[key] = dataclasses.replace(self._tasks[key], state="waiting", note="", starts=0)
         for later in (step for step in self._job.steps if key[0] in step.after):
             for number in range(later.num_tasks):
-                if self._tasks[later.name, number].state == "cancelled":
+                if self._tasks[later.name, number].state in ("cancelled", "failed"):
                     self._again((later.name, number))
 
     def _cancel(self) -> None:
@@ -266,10 +266,11 @@ def _tasks_so_far(job: Job, folder: JobFolder) -> dict[Key, TaskRecord]:
 
 def _habits(job: Job, commands: Commands) -> Habits:
     """Raises UnderstudyError when the job's farm has no tasks watched."""
-    habits = getattr(farm_named(commands.farm), "habits", None)
+    farm = farm_named(commands.farm, f"{JobFolder(job.run_directory).farm / COMMANDS}: farm")
+    habits = getattr(farm, "habits", None)
     if habits is None:
         raise UnderstudyError(f"{job.run_directory}: the farm {commands.farm} has no tasks that are watched from here")
-    made: Habits = habits(job, Site(values=commands.options))
+    made: Habits = habits(job, site_of(farm, commands.options))
     return made
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from understudy.errors import UnderstudyError
-from understudy_farm.folder import new_version, newest_version, read_sent
+from understudy.versions import newest_version
+from understudy_farm.folder import new_version, read_sent
 
 
 def claimed(data_directory: Path) -> Path:

@@ -15,9 +15,9 @@ from understudy.errors import UnderstudyError
 from understudy.report.run_record import read_record, write_record
 from understudy.runs import find_run
 from understudy_farm import following
-from understudy_farm.backend import Capabilities, FarmError, Receipt, TaskState, TaskStatus
-from understudy_farm.folder import JobFolder, Sent, read_job, write_sent
-from understudy_farm.following import looks, requeue, state_of, tasks_of
+from understudy_farm.backend import Capabilities, FarmError, Option, Receipt, Site, TaskState, TaskStatus
+from understudy_farm.folder import JobFolder, Sent, read_job, write_job, write_sent
+from understudy_farm.following import looks, raise_if_failed, requeue, state_of, tasks_of
 from understudy_farm.history import find_job, note
 from understudy_farm.spec import Job
 
@@ -27,9 +27,19 @@ Answer = dict[str, TaskState] | FarmError
 class TellingFarm:
     """Says of every step's tasks what the test dictates, one answer for each look; the last one for ever."""
 
+    options: tuple[Option, ...] = ()
+
     def __init__(self) -> None:
         self.answers: list[Answer] = []
         self.looks = 0
+        self.started_again: list[tuple[str, tuple[int, ...]]] = []
+
+    def log(self, *_: object) -> str:
+        return "no licence\n"
+
+    def requeue(self, _job: Job, receipt: Receipt, step: str, numbers: tuple[int, ...], _site: Site) -> Receipt:
+        self.started_again.append((step, numbers))
+        return receipt
 
     def capabilities(self, *_: object) -> Capabilities:
         return Capabilities(can_requeue_one=False)
@@ -48,7 +58,7 @@ class TellingFarm:
 
 @pytest.fixture
 def sent(tmp_path: Path) -> Sent:
-    """Three ranks, four parts to apply, a hook."""
+    """A bake, three ranks, four parts to apply, a hook."""
     job = job_for(EVERYTHING, Capabilities(), tmp_path / "v001")
     return Sent(job=job, farm="telling", options={}, receipt=Receipt(ids={}))
 
@@ -56,13 +66,15 @@ def sent(tmp_path: Path) -> Sent:
 @pytest.fixture
 def farm(monkeypatch: pytest.MonkeyPatch) -> TellingFarm:
     farm = TellingFarm()
-    monkeypatch.setattr(following, "farm_named", lambda _: farm)
+    monkeypatch.setattr(following, "farm_named", lambda *_: farm)
     monkeypatch.setattr(following, "SECONDS_BETWEEN_LOOKS", 0.0)
     return farm
 
 
-def says(train: TaskState, apply: TaskState = "waiting", publish: TaskState = "waiting") -> dict[str, TaskState]:
-    return {"train": train, "apply": apply, "publish": publish}
+def says(
+    train: TaskState, apply: TaskState = "waiting", publish: TaskState = "waiting", *, bake: TaskState = "done"
+) -> dict[str, TaskState]:
+    return {"bake": bake, "train": train, "apply": apply, "publish": publish}
 
 
 def states(tasks: tuple[TaskStatus, ...]) -> dict[str, TaskState]:
@@ -76,11 +88,37 @@ def quiet(line: str) -> None:
 def test_nobody_waits_for_what_will_never_start(sent: Sent, farm: TellingFarm) -> None:
     farm.answers = [says("failed")]
     tasks = tasks_of(sent)
-    assert states(tasks) == {"train": "failed", "apply": "cancelled", "publish": "cancelled"}
-    assert [task.note for task in tasks if task.step != "train"] == ["train did not succeed"] * 4 + [
+    assert states(tasks) == says("failed", "cancelled", "cancelled")
+    assert [task.note for task in tasks if task.step in ("apply", "publish")] == ["train did not succeed"] * 4 + [
         "apply did not succeed"
     ]
     assert state_of(tasks) == "failed"
+
+
+def test_ranks_are_not_waited_for_when_their_bake_failed(sent: Sent, farm: TellingFarm) -> None:
+    farm.answers = [says("waiting", bake="failed")]
+    tasks = tasks_of(sent)
+    assert states(tasks) == says("cancelled", "cancelled", "cancelled", bake="failed")
+    assert {task.note for task in tasks if task.step == "train"} == {"bake did not succeed"}
+    assert state_of(tasks) == "failed"
+    with pytest.raises(
+        UnderstudyError, match=r"(?s)^bake 0: failed\nno licence\nthe whole log: .* --step bake --task 0$"
+    ):
+        raise_if_failed(sent, tasks)
+
+
+@pytest.mark.parametrize(
+    ("bake", "train", "again"),
+    [("failed", "waiting", ("bake", (0,))), ("cancelled", "failed", ("bake", (0,)))]
+    + [(bake, "failed", ("train", (0, 1, 2))) for bake in ("done", "unknown", "waiting")],
+)
+def test_a_bake_that_did_not_succeed_is_started_again_for_its_ranks(
+    sent: Sent, farm: TellingFarm, bake: TaskState, train: TaskState, again: tuple[str, tuple[int, ...]]
+) -> None:
+    write_job(sent.folder, sent.job, {})
+    farm.answers = [says(train, bake=bake)]
+    assert requeue(sent, "train", None) == again
+    assert farm.started_again == [again]
 
 
 @pytest.mark.parametrize("train", ["waiting", "running", "done", "unknown"])
@@ -89,13 +127,15 @@ def test_what_may_start_still_waits(sent: Sent, farm: TellingFarm, train: TaskSt
     assert states(tasks_of(sent)) == says(train)
 
 
-def test_ranks_that_the_farm_forgot_are_told_of_by_the_run(farm: TellingFarm, shot: SmallShot) -> None:
-    words = shot.train_words("--skip-check", "--farm", "local", "--export", str(shot.folder / "bundle"))
+def test_ranks_and_bake_that_the_farm_forgot_are_told_of_by_the_run(farm: TellingFarm, shot: SmallShot) -> None:
+    words = shot.train_words("--bake", "true", "--farm", "local", "--export", str(shot.folder / "bundle"))
     assert main(["submit", *words[1:]]) == 0
     sent = Sent(job=read_job(JobFolder(shot.data / "v001")), farm="telling", options={}, receipt=Receipt(ids={}))
-    farm.answers = [says("unknown")]
+    farm.answers = [says("unknown", bake="unknown")]
     assert [state_of(tasks) for tasks in looks(sent, quiet)] == ["unknown"]
     record = find_run(shot.data).record
+    write_record(record, dataclasses.replace(read_record(record), state="training"))
+    assert [task.state for task in tasks_of(sent)] == ["done", "unknown"]
     write_record(record, dataclasses.replace(read_record(record), state="finished"))
     assert [state_of(tasks) for tasks in looks(sent, quiet)] == ["done"]
 
@@ -133,11 +173,13 @@ def test_a_farm_that_never_answers_is_told_at_once(sent: Sent, farm: TellingFarm
     [
         ("train", 1, "all tasks of a step again or none"),
         ("train", 3, "step train has no task 3"),
-        ("bake", None, "no step 'bake'; it has train, apply, publish"),
+        ("render", None, "no step 'render'; it has bake, train, apply, publish"),
     ],
 )
-@pytest.mark.usefixtures("farm")
-def test_a_requeue_that_cannot_be_done_is_refused(sent: Sent, step: str, number: int | None, says: str) -> None:
+def test_a_requeue_that_cannot_be_done_is_refused(
+    sent: Sent, farm: TellingFarm, step: str, number: int | None, says: str
+) -> None:
+    farm.answers = [dict.fromkeys(("bake", "train", "apply", "publish"), "done")]
     with pytest.raises(UnderstudyError, match=says):
         requeue(sent, step, number)
 

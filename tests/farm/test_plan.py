@@ -9,6 +9,7 @@ import pytest
 from tests.farm.jobs import EVERYTHING, RANKS, SUBMISSION, job_for
 
 from understudy.errors import UnderstudyError
+from understudy.remap import PATH_RULES
 from understudy_farm.backend import Capabilities
 from understudy_farm.choices import Choices
 from understudy_farm.plan import plan
@@ -72,12 +73,49 @@ def test_workers_find_understudy_as_they_are_told(choices: Choices, words: tuple
 
 
 def test_what_follows_waits_for_what_it_needs() -> None:
-    train, apply, publish = job_for(EVERYTHING, Capabilities()).steps
-    assert (train.after, apply.after, publish.after) == ((), ("train",), ("apply",))
+    _, train, apply, publish = job_for(EVERYTHING, Capabilities()).steps
+    assert (train.after, apply.after, publish.after) == (("bake",), ("train",), ("apply",))
     assert apply.num_tasks == 4
     assert apply.argv_of(3)[-2:] == ("--part", "3/4")
     assert publish.argv == ("publish_tool", "--shot", "sh010", "--note", "model made it")
-    assert dict(publish.environment)["UNDERSTUDY_RUN"] == "/mnt/show/sh010/copycat/v003"
+    assert dict(publish.environment) == {
+        "UNDERSTUDY_RUN": "/mnt/show/sh010/copycat/v003",
+        "UNDERSTUDY_OUTPUT": "/mnt/show/sh010/paint/sh010_paint.####.exr",
+        "UNDERSTUDY_INPUT": "/mnt/show/sh010/plate/sh010 plate.####.exr",
+    }
+
+
+def test_understudys_own_publish_is_started_as_the_workers_have_it() -> None:
+    rules = "windows=P:/show/,linux=/mnt/show/"
+    command = "understudy publish --to '/show/my models'"
+    choices = Choices(publish=command, rez=("understudy", "torch"), path_rules=rules)
+    publish = job_for(choices, Capabilities()).step("publish")
+    words = ("rez", "env", "understudy", "torch", "--", "understudy", "publish", "--to", "/show/my models")
+    assert publish.argv == words
+    assert dict(publish.environment)[PATH_RULES] == rules
+
+
+def test_a_bake_comes_first_with_limits_of_its_own_and_no_gpu() -> None:
+    job = job_for(EVERYTHING, Capabilities())
+    bake, train, *_ = job.steps
+    words = ("nuke", "-F", "1001-1024", "-X", "UnderstudyInput,UnderstudyTarget", "/mnt/show/sh010/sh010 comp.nk")
+    assert (bake.name, bake.argv, bake.after, bake.num_tasks) == ("bake", words, (), 1)
+    assert dict(bake.environment) == {"UNDERSTUDY_RUN": "/mnt/show/sh010/copycat/v003"}
+    assert (bake.resources.gpus, train.resources.gpus) == (0, 1)
+    assert (bake.resources.cores, bake.retries) == (train.resources.cores, train.retries)
+    assert job.limits_of(bake) == ("torch", "big", "nuke_r")
+    assert job.limits_of(train) == ("torch", "big")
+
+
+def test_a_bake_may_have_parts() -> None:
+    step = job_for(Choices(bake="render {number} of 4", bake_tasks=4), Capabilities()).step("bake")
+    assert step.num_tasks == 4
+    assert step.argv_of(3) == ("render", "3", "of", "4")
+
+
+def test_without_a_bake_nothing_is_waited_for() -> None:
+    job = job_for(Choices(bake_limits=("nuke_r",)), Capabilities())
+    assert [(step.name, step.after, job.limits_of(step)) for step in job.steps] == [("train", (), ())]
 
 
 def test_a_job_comes_back_from_its_file() -> None:

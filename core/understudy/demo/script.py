@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from understudy.demo.files import DemoFiles
 from understudy.demo.shot import DemoShot
+from understudy.script.writing import SCRIPT_FOLDER, Knobs, node, placed, quoted
 from understudy.settings import ModelSize
 
-SCRIPT_FOLDER = "[file dirname [value root.name]]"
 COLUMN, ROW = 110, 96
 """Pixels between neighbours in the node graph."""
-
-Knobs = Iterable[tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,18 +36,18 @@ def script_text(shot: DemoShot, files: DemoFiles, training: DemoTraining) -> str
     return "".join(
         (
             "#! understudy demo\nversion 15.1 v1\n",
-            _node("Root", _root_knobs(shot, files)),
+            node("Root", _root_knobs(shot, files)),
             # CopyCat pops input 0 first, so that the ground truth is put on the stack before the plate.
             *_picked_frames(2, "paint", shot, left=5 * COLUMN + ROW),
             *_picked_frames(1, "plate", shot, left=0),
-            _node("CopyCat", _copycat_knobs(training)),
+            node("CopyCat", _copycat_knobs(training)),
         )
     )
 
 
 def _root_knobs(shot: DemoShot, files: DemoFiles) -> Knobs:
     yield "inputs", "0"
-    yield "name", _quoted(files.script.absolute().as_posix())
+    yield "name", quoted(files.script.absolute().as_posix())
     yield "frame", str(shot.first_frame)
     yield "first_frame", str(shot.first_frame)
     yield "last_frame", str(shot.last_frame)
@@ -66,7 +64,7 @@ def _picked_frames(number: int, name: str, shot: DemoShot, left: int) -> Iterato
     handle = f"N{0x5C0DE000 + 0x400 * number:x}"
     num_holds = len(shot.painted_frames)
     middle = left + COLUMN * (num_holds - 1) // 2
-    yield _node("Read", _read_knobs(number, name, shot, middle))
+    yield node("Read", _read_knobs(number, name, shot, middle))
     yield f"set {handle} [stack 0]\n"
     # AppendClip pops its first clip first, so that the last one is put on the stack before the others.
     for index in reversed(range(num_holds)):
@@ -74,27 +72,27 @@ def _picked_frames(number: int, name: str, shot: DemoShot, left: int) -> Iterato
             yield f"push ${handle}\n"
         held = shot.painted_frames[index]
         hold_name = f"FrameHold{index + 1 + num_holds * (number - 1)}"
-        yield _node("FrameHold", [("firstFrame", str(held)), *_placed(hold_name, left + COLUMN * index, 0)])
+        yield node("FrameHold", [("firstFrame", str(held)), *placed(hold_name, left + COLUMN * index, 0)])
     append = [("inputs", str(num_holds)), ("time", '""')] if num_holds != 1 else []
-    yield _node("AppendClip", [*append, *_placed(f"AppendClip{number}", middle, ROW)])
+    yield node("AppendClip", [*append, *placed(f"AppendClip{number}", middle, ROW)])
 
 
 def _read_knobs(number: int, name: str, shot: DemoShot, middle: int) -> Knobs:
     yield "inputs", "0"
     yield "file_type", "exr"
-    yield "file", _quoted(f"{SCRIPT_FOLDER}/{name}/{name}.####.exr")
+    yield "file", quoted(f"{SCRIPT_FOLDER}/{name}/{name}.####.exr")
     yield "format", _format(shot, "")
     yield "first", str(shot.first_frame)
     yield "last", str(shot.last_frame)
     yield "origfirst", str(shot.first_frame)
     yield "origlast", str(shot.last_frame)
     yield "origset", "true"
-    yield from _placed(f"Read{number}", middle, -2 * ROW)
+    yield from placed(f"Read{number}", middle, -2 * ROW)
 
 
 def _copycat_knobs(training: DemoTraining) -> Knobs:
     yield "inputs", "2"
-    yield "dataDirectory", _quoted(f"{SCRIPT_FOLDER}/runs")
+    yield "dataDirectory", quoted(f"{SCRIPT_FOLDER}/runs")
     yield "epochs", str(training.epochs)
     yield "modelSize", training.model_size.capitalize()
     yield "batchSizeType", "Manual"
@@ -103,22 +101,8 @@ def _copycat_knobs(training: DemoTraining) -> Knobs:
     yield "checkpointInterval", str(training.checkpoint_interval)
     yield "imageInterval", str(training.contact_sheet_interval)
     yield "logScale", "true"
-    yield from _placed("CopyCat1", 5 * COLUMN - ROW // 2, 2 * ROW)
-
-
-def _placed(name: str, x: int, y: int) -> list[tuple[str, str]]:
-    return [("name", name), ("xpos", str(x)), ("ypos", str(y))]
+    yield from placed("CopyCat1", 5 * COLUMN - ROW // 2, 2 * ROW)
 
 
 def _format(shot: DemoShot, name: str) -> str:
     return f'"{shot.width} {shot.height} 0 0 {shot.width} {shot.height} 1 {name}"'
-
-
-def _node(class_name: str, knobs: Knobs) -> str:
-    lines = "".join(f" {knob} {value}\n" for knob, value in knobs)
-    return f"{class_name} {{\n{lines}}}\n"
-
-
-def _quoted(text: str) -> str:
-    """A Tcl word inside a braced node: quotes, brackets and braces lose their meaning."""
-    return '"' + "".join("\\" + letter if letter in '\\"[{}$' else letter for letter in text) + '"'

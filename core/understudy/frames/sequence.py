@@ -13,12 +13,12 @@ from fileseq.exceptions import FileSeqException, MaxSizeException
 from fileseq.filesequence import FileSequence
 from fileseq.frameset import FrameSet
 
-from understudy.errors import UnderstudyError
+from understudy.errors import UnderstudyError, quoted
 
-MAX_FRAMES = 1_000_000
+MAX_FRAMES = 100_000
 """A list of more frames than this is a typing error."""
 
-_FRAME_TOKEN = re.compile(r"#+|@+|%\d*d|\$F\d*")
+_FRAME_TOKEN = re.compile(r"#+|@+|%0*\d{0,2}d|\$F\d{0,2}")
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,15 @@ class Sequence:
             raise UnderstudyError(f"{folder}: cannot be looked into ({error.strerror}); check the path") from error
 
 
+def sequences_of(paths: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Patterns of the files, each with its frames; of a file without a number there are none."""
+    found = FileSequence.yield_sequences_in_list(sorted(set(paths)), pad_style=PAD_STYLE_HASH1)
+    return {
+        sequence.format("{dirname}{basename}{padding}{extension}"): tuple(map(int, sequence.frameSet() or ()))
+        for sequence in found
+    }
+
+
 def is_missing(path: Path) -> bool:
     """Whether there certainly is no such file; one that may not be looked at is left to the reader to report."""
     try:
@@ -91,11 +100,11 @@ def parse_frames(text: str) -> tuple[int, ...]:
             raise MaxSizeException("too many frames")
         whole = tuple(sorted({int(frame) for frame in frames if int(frame) == frame}))
     except MaxSizeException as error:
-        raise UnderstudyError(f"frames {text!r}: more than {MAX_FRAMES} frames; give a shorter range") from error
+        raise UnderstudyError(f"frames {quoted(text)}: more than {MAX_FRAMES} frames; give a shorter range") from error
     except (FileSeqException, ValueError, ArithmeticError) as error:
-        raise UnderstudyError(f"frames {text!r}: not a frame range; write it like 1001,1013-1040x9") from error
+        raise UnderstudyError(f"frames {quoted(text)}: not a frame range; write it like 1001,1013-1040x9") from error
     if not whole or len(whole) != len(frames):
-        raise UnderstudyError(f"frames {text!r}: not a list of whole frames; write it like 1001,1013-1040x9")
+        raise UnderstudyError(f"frames {quoted(text)}: not a list of whole frames; write it like 1001,1013-1040x9")
     return whole
 
 

@@ -6,7 +6,8 @@ import dataclasses
 from pathlib import Path
 from typing import get_args
 
-from understudy.errors import ProblemList, UnderstudyError
+from understudy.errors import ProblemList
+from understudy.script.choosing import the_node
 from understudy.script.graph import Node, Script
 from understudy.script.knobs import Knob, bool_knob, enum_knob, float_knob, int_knob, text_knob
 from understudy.script.nodes.base import node_error
@@ -32,21 +33,8 @@ def find_copycat(script: Script, name: str = "") -> Node:
 
     Raises UnderstudyError listing the training nodes that there are.
     """
-    candidates = training_nodes(script)
-    found = [node for node in candidates if name in (node.path, node.name)] if name else candidates
-    exact = [node for node in found if node.path == name] or found
-    if len(exact) == 1:
-        return with_unwritten(exact[0])
-    there = ", ".join(node.path for node in candidates)
-    if not candidates:
-        raise UnderstudyError(f"{script.path}: has no CopyCat node; add one, or give --input and --target instead")
-    if not name:
-        raise UnderstudyError(f"{script.path}: has {len(candidates)} CopyCat nodes; choose one with -X: {there}")
-    if exact:
-        raise UnderstudyError(f"{script.path}: has {len(exact)} CopyCat nodes called {name}; rename them")
-    other = next((node for node in script.nodes if name in (node.path, node.name)), None)
-    what = f"{name} is a {other.class_name}, no CopyCat node" if other else f"has no node {name}"
-    raise UnderstudyError(f"{script.path}: {what}; its CopyCat nodes are {there}")
+    without = "add one, or give --input and --target instead"
+    return with_unwritten(the_node(script, training_nodes(script), name, kind="CopyCat", flag="-X", without=without))
 
 
 def training_nodes(script: Script) -> list[Node]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from understudy.errors import UnderstudyError
+from understudy.errors import UnderstudyError, quoted
 from understudy.script.tokens import Command, Word, read_commands, read_list
 
 NO_INPUT_CLASSES = frozenset(
@@ -28,6 +28,9 @@ _IGNORED_COMMANDS = frozenset(("version", "define_window_layout_xml", "add_layer
 _CLASS_NAME = re.compile(r"[A-Za-z_][\w.:|-]*")
 _STACK_WORD = re.compile(r"\[\s*stack\s+(\d{1,6})\s*\]")
 _INPUT_COUNT = re.compile(r"\d{1,4}(\+\d{1,4})*")
+_MAX_INPUTS = 1000
+_DEEPEST_GROUP = 100
+_LONGEST_LABEL = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +57,8 @@ class Node:
     @property
     def label(self) -> str:
         """How messages call it."""
-        return f"{self.path} ({self.class_name})"
+        shown = self.path if len(self.path) <= _LONGEST_LABEL else f"...{self.path[-_LONGEST_LABEL:]}"
+        return f"{shown} ({self.class_name})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +179,7 @@ class _StackMachine:
         if class_name not in OFF_STACK_CLASSES:
             scope.stack.append(node.index)
         if class_name in GROUP_CLASSES:
-            self._scopes.append(_Scope(group=node))
+            self._open_group(node)
         elif class_name == "LiveGroup":
             self._open_live_group = command
         return node
@@ -200,7 +204,12 @@ class _StackMachine:
         """The nodes of a LiveGroup, if written out, are indented below it."""
         header, self._open_live_group = self._open_live_group, None
         if header is not None and following.indent > header.indent:
-            self._scopes.append(_Scope(group=self.nodes[-1]))
+            self._open_group(self.nodes[-1])
+
+    def _open_group(self, node: Node) -> None:
+        if len(self._scopes) > _DEEPEST_GROUP:
+            raise self._error(node.line, f"{node.label} lies within over {_DEEPEST_GROUP} groups")
+        self._scopes.append(_Scope(group=node))
 
     def _end_group(self, command: Command) -> None:
         if len(self._scopes) == 1:
@@ -209,9 +218,10 @@ class _StackMachine:
 
     def _num_inputs(self, class_name: str, knobs: Mapping[str, str], line: int) -> int:
         stated = knobs.get("inputs", "0" if class_name in NO_INPUT_CLASSES else "1").replace(" ", "")
-        if not _INPUT_COUNT.fullmatch(stated):
-            raise self._error(line, f"{class_name} has inputs {stated!r}, which is not a number of inputs")
-        return sum(int(part) for part in stated.split("+"))
+        count = sum(map(int, stated.split("+"))) if _INPUT_COUNT.fullmatch(stated) else _MAX_INPUTS + 1
+        if count > _MAX_INPUTS:
+            raise self._error(line, f"{class_name} has inputs {quoted(stated)}, which is not a number of inputs")
+        return count
 
     def _popped(self, num_inputs: int) -> tuple[int | None, ...]:
         stack = self._scopes[-1].stack

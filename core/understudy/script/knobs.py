@@ -118,7 +118,7 @@ def _bool(raw: str) -> bool:
 def _int(raw: str) -> int:
     value = _number(raw)
     if value != int(value):
-        raise _Unreadable(f"is {raw!r}, not a whole number")
+        raise _Unreadable(f"is {_cut(raw)}, not a whole number")
     return int(value)
 
 

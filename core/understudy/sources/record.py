@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from understudy.errors import UnderstudyError
+from understudy.errors import UnderstudyError, quoted
 from understudy.pairs import PairSource
 
 
@@ -37,5 +37,5 @@ def _build(kind: object, record: Mapping[str, object]) -> PairSource:
 
         return ScriptSource.from_record(record)
     raise UnderstudyError(
-        f"run record: {kind!r} is no kind of source; this version knows sequences, timeline and script"
+        f"run record: {quoted(kind)} is no kind of source; this version knows sequences, timeline and script"
     )

@@ -33,6 +33,7 @@ class EvaluatedFrame:
     node: Node
     frame: int
     channels: tuple[str, ...]
+    """None of a frame whose files are to come."""
     media: Media
     """The nearest file upstream; the script where no file is."""
 
@@ -62,7 +63,7 @@ class ScriptSource:
     environment: tuple[tuple[str, str], ...] = ()
     """What [getenv NAME] in paths saw where the run was asked for; goes over the process's own."""
 
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self, *, are_to_come: bool = False) -> tuple[Pair, ...]:
         """The pairs in frame order.
 
         Raises Problems naming every node that cannot be evaluated, or else every file that is missing.
@@ -71,7 +72,8 @@ class ScriptSource:
         script = self._read()
         copycat = find_copycat(script, self.node)
         shown, wanted = training_inputs(script, copycat)
-        reading = Reading(paths=self._path_rules(script), colour=self.colour, view=self.view)
+        paths = self._path_rules(script)
+        reading = Reading(paths=paths, colour=self.colour, view=self.view, files_are_to_come=are_to_come)
         evaluator = Evaluator(script, reading)
         evaluator.check((shown, wanted))
         frames = _common_frames(evaluator, copycat, (shown, wanted))
@@ -156,10 +158,13 @@ def _side(evaluator: Evaluator, node: Node, frames: Span) -> list[FrameSource]:
     problems = ProblemList()
     media: list[Media] = []
     for frame in frames:
+        if problems.are_enough:
+            break
         with problems.collecting():
             media.append(_media(evaluator, node, frame))
     problems.raise_if_any()
-    channels = _trained_channels(evaluator.channels(node), node)
+    is_known = not evaluator.reading.files_are_to_come
+    channels = _trained_channels(evaluator.channels(node), node) if is_known else ()
     return [
         EvaluatedFrame(evaluator=evaluator, node=node, frame=frame, channels=channels, media=file)
         for frame, file in zip(frames, media, strict=True)

@@ -63,7 +63,7 @@ class SequenceSource:
     validation_frames: tuple[int, ...] = ()
     colour: ColourRules = field(default_factory=ColourRules)
 
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self, *, are_to_come: bool = False) -> tuple[Pair, ...]:
         """The pairs in frame order.
 
         Raises Problems naming every missing file, a pattern that matches nothing, or a fault in the colour rules.
@@ -72,7 +72,7 @@ class SequenceSource:
         problems = ProblemList()
         with problems.collecting():
             self.colour.check()
-        for side, pattern in (("input", self.input), ("target", self.target)):
+        for side, pattern in () if are_to_come else (("input", self.input), ("target", self.target)):
             for line in _missing(side, FileSequence(pattern), frames):
                 problems.add(line)
         pairs = [Pair(frame=frame, input=self.input_frame(frame), target=self._target(frame)) for frame in frames]
@@ -148,17 +148,19 @@ def colour_of_record(record: Mapping[str, object]) -> ColourRules:
 
 
 def remap_of_record(record: Mapping[str, object]) -> Remap:
-    """Beginnings of paths and what replaces them; empty when there are none. Raises TypeError when it is no list."""
+    """Beginnings of paths and what replaces them; empty when there are none. Raises UnderstudyError for no list."""
     listed = record.get("remap", ())
     if not isinstance(listed, list | tuple):
-        raise TypeError("remap is not a list")
+        raise UnderstudyError("remap is no list")
+    if any(not isinstance(pair, list | tuple) or len(pair) != 2 for pair in listed):
+        raise UnderstudyError("remap is no list of pairs of paths")
     return tuple((str(before), str(after)) for before, after in listed)
 
 
 def _those_found(sequence: FileSequence, side: str) -> tuple[int, ...]:
     frames = sequence.frames_on_disk()
     if not frames:
-        raise UnderstudyError(_nothing_matches(side, sequence))
+        raise UnderstudyError(f"{_nothing_matches(side, sequence)}; frames still to be made are named with --frames")
     return frames
 
 

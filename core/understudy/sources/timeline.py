@@ -13,11 +13,12 @@ from understudy.errors import ProblemList, UnderstudyError
 from understudy.files import write_text
 from understudy.frames.colour import ColourRules
 from understudy.frames.sequence import MAX_FRAMES, format_frames, is_missing
-from understudy.pairs import FrameSource, Pair, PairUse
+from understudy.pairs import Pair, PairUse
 from understudy.remap import Remap, remapped
 from understudy.runs import RunFiles
 from understudy.sources.sequences import FileFrame, colour_of_record, frames_of_record, remap_of_record
-from understudy.sources.timeline_media import OUR_KEY, file_shown, our_metadata, reference_to
+from understudy.sources.timeline_file import read_timeline
+from understudy.sources.timeline_media import OUR_KEY, clip_of, file_shown, frame_range, our_metadata
 from understudy.sources.uses import with_validation
 
 Side = Literal["input", "target"]
@@ -45,20 +46,24 @@ class TimelineSource:
     """Beginnings of the media's paths and what replaces them."""
     colour: ColourRules = field(default_factory=ColourRules)
 
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self, *, are_to_come: bool = False) -> tuple[Pair, ...]:
         """The pairs in frame order.
 
         Raises UnderstudyError naming the timeline, track, clip or missing file, all faults at once.
         """
-        timeline = _read_timeline(self.timeline)
+        timeline = read_timeline(self.timeline)
         tracks = _tracks_of(timeline, self.timeline)
         problems = ProblemList()
         with problems.collecting():
             self.colour.check()
         pairs: list[Pair] = []
         for moment in _moments_of(tracks["target"], self.timeline):
+            if problems.are_enough:
+                break
             with problems.collecting():
                 pairs.append(self._pair_at(moment, tracks))
+                if not are_to_come:
+                    _refuse_missing(pairs[-1], self.timeline)
         problems.raise_if_any()
         return with_validation(self._chosen(pairs), self.validation_frames)
 
@@ -112,10 +117,6 @@ class TimelineSource:
     def _frame_source(self, side: Side, shown: _Shown) -> FileFrame:
         named, number = file_shown(shown.clip, shown.media_time, self.timeline)
         path = Path(remapped(str(named), self.remap))
-        if is_missing(path):
-            raise UnderstudyError(
-                f"{path}: no such file ({side} track of {self.timeline}); render it or relink the clip"
-            )
         layer, colorspace = (
             (self.input_layer, self.input_colorspace)
             if side == "input"
@@ -129,6 +130,12 @@ class TimelineSource:
             colorspace=colorspace or shown.stated("colorspace"),
             colour=self.colour,
         )
+
+
+def _refuse_missing(pair: Pair, timeline: Path) -> None:
+    for side, source in (("input", pair.input), ("target", pair.target)):
+        if is_missing(path := source.media.path):
+            raise UnderstudyError(f"{path}: no such file ({side} track of {timeline}); render it or relink the clip")
 
 
 @dataclass(frozen=True)
@@ -165,43 +172,11 @@ def write_timeline(
         cursor = int(start.value)
         for pair in ordered:
             if pair.frame > cursor:
-                track.append(otio.schema.Gap(source_range=_frames(0, pair.frame - cursor, fps)))
-            track.append(_clip_of(pair.input if side == "input" else pair.target, pair, fps))
+                track.append(otio.schema.Gap(source_range=frame_range(0, pair.frame - cursor, fps)))
+            track.append(clip_of(pair.input if side == "input" else pair.target, pair, fps))
             cursor = max(cursor, pair.frame) + 1
         timeline.tracks.append(track)
     write_text(path, otio.adapters.write_to_string(timeline, "otio_json"))
-
-
-def _clip_of(source: FrameSource, pair: Pair, fps: float) -> otio.schema.Clip:
-    about = {"frame": pair.frame, "use": pair.use, "layer": source.media.layer}
-    if isinstance(source, FileFrame):
-        about |= {"view": source.view, "colorspace": source.colorspace}
-    clip = otio.schema.Clip(
-        name=source.label,
-        media_reference=reference_to(source.media, fps),
-        source_range=_frames(source.media.frame, 1, fps),
-        metadata={OUR_KEY: about},
-    )
-    colour = otio.schema.MarkerColor.GREEN if pair.use == "train" else otio.schema.MarkerColor.ORANGE
-    clip.markers.append(otio.schema.Marker(pair.use, _frames(source.media.frame, 1, fps), color=colour))
-    return clip
-
-
-def _frames(start: int, count: int, fps: float) -> otio.opentime.TimeRange:
-    return otio.opentime.TimeRange(otio.opentime.RationalTime(start, fps), otio.opentime.RationalTime(count, fps))
-
-
-def _read_timeline(path: Path) -> otio.schema.Timeline:
-    if is_missing(path):
-        raise UnderstudyError(f"{path}: no such timeline; correct the path")
-    try:
-        timeline = otio.adapters.read_from_file(str(path))
-    except (OSError, ValueError, KeyError, TypeError, otio.exceptions.OTIOError) as error:
-        reason = " ".join(str(error).split())[:160]
-        raise UnderstudyError(f"{path}: is not a timeline that can be read ({reason}); export it again") from error
-    if not isinstance(timeline, otio.schema.Timeline):
-        raise UnderstudyError(f"{path}: holds no timeline at its top; export the timeline itself")
-    return timeline
 
 
 def _tracks_of(timeline: otio.schema.Timeline, path: Path) -> dict[Side, otio.schema.Track]:

@@ -1,4 +1,4 @@
-"""Media references of a timeline: which file a clip shows at a moment, and the reference that says so."""
+"""Clips of a timeline and their media: which file one shows at a moment, and the clip that says so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import opentimelineio as otio
 
 from understudy.errors import UnderstudyError
 from understudy.frames.sequence import Sequence
-from understudy.pairs import Media
+from understudy.pairs import FrameSource, Media, Pair
+from understudy.sources.sequences import FileFrame
 
 OUR_KEY = "understudy"
 """The key of our metadata in timelines, tracks, clips, media references and markers."""
@@ -41,15 +42,54 @@ def file_shown(clip: otio.schema.Clip, media_time: otio.opentime.RationalTime, t
     return sequence.path(number), number
 
 
-def reference_to(media: Media, fps: float) -> otio.core.MediaReference:
-    """A reference that `file_shown` reads back as the same file and number."""
+def clip_of(source: FrameSource, pair: Pair, fps: float) -> otio.schema.Clip:
+    """One side of a pair, a frame long and marked; our metadata says how it is read."""
+    clip = otio.schema.Clip(
+        name=source.label,
+        media_reference=reference_to(source.media, fps),
+        source_range=frame_range(source.media.frame, 1, fps),
+        metadata={OUR_KEY: {"frame": pair.frame, "use": pair.use, **_reading(source)}},
+    )
+    clip.markers.append(marker_of(pair, source.media.frame, fps))
+    return clip
+
+
+def stretch_of(first: FileFrame, count: int, fps: float) -> otio.schema.Clip:
+    """So many neighbouring files of a sequence, unmarked."""
+    return otio.schema.Clip(
+        name=first.path.name,
+        media_reference=reference_to(first.media, fps, count),
+        source_range=frame_range(first.frame, count, fps),
+        metadata={OUR_KEY: _reading(first)},
+    )
+
+
+def _reading(source: FrameSource) -> dict[str, str]:
+    about = {"layer": source.media.layer}
+    if isinstance(source, FileFrame):
+        about |= {"view": source.view, "colorspace": source.colorspace}
+    return about
+
+
+def marker_of(pair: Pair, media_frame: int, fps: float) -> otio.schema.Marker:
+    """Green where it was trained on, orange where it was kept for validation."""
+    colour = otio.schema.MarkerColor.GREEN if pair.use == "train" else otio.schema.MarkerColor.ORANGE
+    return otio.schema.Marker(pair.use, frame_range(media_frame, 1, fps), color=colour)
+
+
+def frame_range(start: int, count: int, fps: float) -> otio.opentime.TimeRange:
+    return otio.opentime.TimeRange(otio.opentime.RationalTime(start, fps), otio.opentime.RationalTime(count, fps))
+
+
+def reference_to(media: Media, fps: float, count: int = 1) -> otio.core.MediaReference:
+    """A reference that `file_shown` reads back as the same file and number, or so many of a sequence from there."""
     path = media.path.absolute()
-    place = otio.opentime.TimeRange(otio.opentime.RationalTime(media.frame, fps), otio.opentime.RationalTime(1, fps))
-    numbered = _LAST_NUMBER.fullmatch(path.stem)
-    if numbered is None or int(numbered.group(2)) != media.frame:
+    place = frame_range(media.frame, count, fps)
+    numbered = _numbering(media)
+    if numbered is None:
         own = {OUR_KEY: {"frame": media.frame}}
         return otio.schema.ExternalReference(path.as_uri(), available_range=place, metadata=own)
-    before, digits, after = numbered.groups()
+    before, digits, after = numbered
     return otio.schema.ImageSequenceReference(
         target_url_base=path.parent.as_uri() + "/",
         name_prefix=quote(before),
@@ -60,6 +100,23 @@ def reference_to(media: Media, fps: float) -> otio.core.MediaReference:
         frame_zero_padding=len(digits),
         available_range=place,
     )
+
+
+def file_after(media: Media) -> Path | None:
+    """The next of its sequence; None for a file that has no number in its name."""
+    numbered = _numbering(media)
+    if numbered is None:
+        return None
+    before, digits, after = numbered
+    return media.path.with_name(before + str(media.frame + 1).zfill(len(digits)) + after + media.path.suffix)
+
+
+def _numbering(media: Media) -> tuple[str, str, str] | None:
+    """The file's name without its ending, about its frame number."""
+    match = _LAST_NUMBER.fullmatch(media.path.stem)
+    if match is None or int(match.group(2)) != media.frame:
+        return None
+    return match.group(1), match.group(2), match.group(3)
 
 
 def path_of(url: str, folder: Path) -> Path:

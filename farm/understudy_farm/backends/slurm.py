@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +29,8 @@ from understudy_farm.spec import Job, Step
 
 SECONDS_BEFORE_TIME_OUT = 90
 """SIGTERM comes so long before the time limit: time for a checkpoint."""
+SECONDS_BEFORE_RESTART = 2
+"""A node refuses a task that ended on it this very second. Slurm itself would wait two minutes."""
 ORDINARY_PRIORITY = 50
 MEND = "see whether Slurm's commands work here"
 
@@ -119,22 +121,14 @@ class SlurmFarm:
         try:
             for step in job.steps:
                 after = [ids[name] for name in step.after] or list(job.placement.depends_on)
-                waits = [f"--dependency=afterok:{':'.join(after)}", "--kill-on-invalid-dep=yes"] if after else []
-                said = ask(["sbatch", "--parsable", *waits, str(folder / f"{step.name}.sbatch")], mend=MEND)
-                ids[step.name] = said.strip().partition(";")[0]
+                ids[step.name] = _submitted(folder, step, _waiting_for(after))
         except (FarmError, KeyboardInterrupt) as error:
             _take_back(ids, error)
             raise
         return Receipt(ids=ids, link=f"squeue --jobs={','.join(ids.values())}")
 
     def status(self, job: Job, receipt: Receipt, site: Site) -> tuple[TaskStatus, ...]:
-        found: list[TaskStatus] = []
-        for step in job.steps:
-            facts = _facts(receipt.ids[step.name])
-            for number in range(step.num_tasks):
-                own = facts.get("" if _is_gang(step, site) else str(number)) or facts.get("waiting", {})
-                found.append(_status(step, number, own))
-        return tuple(found)
+        return tuple(task for step in job.steps for task in _statuses(step, receipt.ids[step.name], site))
 
     def log(self, job: Job, receipt: Receipt, step: str, number: int, site: Site) -> str:
         """Of the task, and before it what Slurm itself says of the job."""
@@ -151,20 +145,59 @@ class SlurmFarm:
         ask(["scancel", *receipt.ids.values()], mend=MEND)
 
     def requeue(self, job: Job, receipt: Receipt, step: str, numbers: tuple[int, ...], site: Site) -> Receipt:
-        """A job that Slurm will not start again (it was cancelled, or is forgotten) is sent anew, under a new id."""
-        own = receipt.ids[step]
-        tasks = [own] if _is_gang(job.step(step), site) else [f"{own}_{number}" for number in numbers]
-        try:
-            for task in tasks:
-                ask(["scontrol", "requeue", task], mend=MEND)
-                ask(["scontrol", "update", f"JobId={task}", "StartTime=now"], mend=MEND, is_fatal=False)
-            return receipt
-        except FarmError:
-            ask(["scancel", own], mend=MEND, is_fatal=False)
-        folder = JobFolder(job.run_directory).farm
-        array = [] if _is_gang(job.step(step), site) else [f"--array={','.join(map(str, numbers))}"]
-        said = ask(["sbatch", "--parsable", *array, str(folder / f"{step}.sbatch")], mend=MEND)
-        return replace(receipt, ids={**receipt.ids, step: said.strip().partition(";")[0]})
+        """A job that Slurm will not start again (it was cancelled, or is forgotten) is sent anew, under a new id.
+
+        So are those behind it that have not begun: Slurm has cancelled them when this one failed, or is about to.
+        """
+        ids = {**receipt.ids, step: _started_again(job, job.step(step), receipt.ids[step], numbers, site)}
+        renewed = {step}
+        for later in job.steps:
+            if not renewed.isdisjoint(later.after) and not _has_begun(later, ids[later.name], site):
+                ask(["scancel", ids[later.name]], mend=MEND, is_fatal=False)
+                before = [task for name in later.after for task in _undone(job.step(name), ids[name], site)]
+                ids[later.name] = _submitted(JobFolder(job.run_directory).farm, later, _waiting_for(before))
+                renewed.add(later.name)
+        return replace(receipt, ids=ids)
+
+
+def _waiting_for(job_ids: Sequence[str]) -> list[str]:
+    return [f"--dependency=afterok:{':'.join(job_ids)}", "--kill-on-invalid-dep=yes"] if job_ids else []
+
+
+def _submitted(folder: Path, step: Step, words: Sequence[str]) -> str:
+    """The id."""
+    said = ask(["sbatch", "--parsable", *words, str(folder / f"{step.name}.sbatch")], mend=MEND)
+    return said.strip().partition(";")[0]
+
+
+def _started_again(job: Job, step: Step, own: str, numbers: Sequence[int], site: Site) -> str:
+    """The id from now on."""
+    tasks = [own] if _is_gang(step, site) else [f"{own}_{number}" for number in numbers]
+    try:
+        for task in tasks:
+            ask(["scontrol", "requeue", task], mend=MEND)
+            ask(
+                ["scontrol", "update", f"JobId={task}", f"StartTime=now+{SECONDS_BEFORE_RESTART}"],
+                mend=MEND,
+                is_fatal=False,
+            )
+        return own
+    except FarmError:
+        ask(["scancel", own], mend=MEND, is_fatal=False)
+    array = [] if _is_gang(step, site) else [f"--array={','.join(map(str, numbers))}"]
+    return _submitted(JobFolder(job.run_directory).farm, step, array)
+
+
+def _undone(step: Step, job_id: str, site: Site) -> list[str]:
+    """What is still to succeed. An array as a whole counts as failed for ever, once one of its tasks has."""
+    if _is_gang(step, site):
+        return [job_id]
+    tasks = _statuses(step, job_id, site)
+    return [f"{job_id}_{task.number}" for task in tasks if task.state not in ("done", "unknown")]
+
+
+def _has_begun(step: Step, job_id: str, site: Site) -> bool:
+    return any(task.state in ("running", "done") for task in _statuses(step, job_id, site))
 
 
 def _is_array(site: Site) -> bool:
@@ -179,7 +212,7 @@ def _is_gang(step: Step, site: Site) -> bool:
 def _batch_script(job: Job, step: Step, site: Site) -> str:
     folder = JobFolder(job.run_directory)
     is_gang = _is_gang(step, site)
-    words = [*_placement_words(job), *_resource_words(step), *shlex.split(site["sbatch"])]
+    words = [*_placement_words(job, step), *_resource_words(step), *shlex.split(site["sbatch"])]
     if is_gang:
         words += [f"--ntasks={step.num_tasks}", "--no-kill", f"--output={folder.task_log(step.name, 'slurm')}"]
     else:
@@ -210,13 +243,13 @@ def _forgiving(job: Job, step: Step) -> list[str]:
     return [f'grep -q \'"state": "finished"\' {record} && code=0']
 
 
-def _placement_words(job: Job) -> list[str]:
+def _placement_words(job: Job, step: Step) -> list[str]:
     place = job.placement
     pools = ",".join(filter(None, (place.pool, place.secondary_pool)))
     given = {
         "--partition": pools,
         "--account": place.group,
-        "--licenses": ",".join(place.limits),
+        "--licenses": ",".join(job.limits_of(step)),
         "--comment": job.comment,
         "--wckey": job.department,
         "--nice": str(ORDINARY_PRIORITY - place.priority) if place.priority != ORDINARY_PRIORITY else "",
@@ -275,6 +308,12 @@ def _accounts() -> tuple[str, ...]:
         words = ["sacctmgr", "--noheader", "--parsable2", "list", "accounts", "format=Account"]
         return tuple(ask(words, mend=MEND, is_fatal=False).split())
     return ()
+
+
+def _statuses(step: Step, job_id: str, site: Site) -> list[TaskStatus]:
+    facts, is_gang = _facts(job_id), _is_gang(step, site)
+    own = [facts.get("" if is_gang else str(number)) for number in range(step.num_tasks)]
+    return [_status(step, number, known or facts.get("waiting", {})) for number, known in enumerate(own)]
 
 
 def _status(step: Step, number: int, facts: Mapping[str, str]) -> TaskStatus:

@@ -23,7 +23,7 @@ from understudy_farm.backend import FarmError, Option, Site
 from understudy_farm.backends.seats import HOSTS, KILLED, Seat, SeatedFarm, seat_script, seats_of, try_hosts
 from understudy_farm.commands import Command
 from understudy_farm.folder import JobFolder
-from understudy_farm.plan import APPLY
+from understudy_farm.plan import APPLY, BAKE
 from understudy_farm.shell import ask
 from understudy_farm.spec import Job, Step
 
@@ -49,6 +49,10 @@ class SshFarm(SeatedFarm):
     )
 
     def command(self, job: Job, step: Step, number: int, seats: tuple[Seat, ...], site: Site) -> Command:
+        if step.name == BAKE and site["sync_dir"]:
+            raise FarmError(
+                "--bake: without shared storage its files would stay on one host; leave it out, bake before"
+            )
         return _command(job, step, number, seats, site)
 
     def habits(self, job: Job, site: Site) -> SshHabits:

@@ -15,7 +15,15 @@ from understudy.errors import Problems
 from understudy_farm.backend import ENDED, FarmError, Receipt, Site, TaskStatus, Worker
 from understudy_farm.folder import JobFolder
 from understudy_farm.spec import Job, Placement
-from understudy_farm.tasks import JobRecord, ProcessName, kill_tree, name_of, read_job_record, waiting_tasks
+from understudy_farm.tasks import (
+    JobRecord,
+    ProcessName,
+    forget_holder,
+    kill_tree,
+    name_of,
+    read_job_record,
+    waiting_tasks,
+)
 from understudy_farm.watcher import CANCEL, SECONDS_TO_END, TASKS, ask, is_asked
 
 SECONDS_TO_BEGIN = 20.0
@@ -34,6 +42,7 @@ _FLAGS = {
     "cores": "--cores-per-task",
     "gpus": "--gpus-per-task",
     "memory_gib": "--memory-per-task",
+    "limits_of_step": "--bake-limits",
 }
 
 _STARTED: list[subprocess.Popen[bytes]] = []
@@ -51,6 +60,7 @@ class WatchedFarm:
         needs = [step.resources for step in job.steps]
         stated = {name for name, value in place.items() if value != getattr(Placement(), name)}
         stated |= {name for name in ("cores", "gpus", "memory_gib") if any(getattr(need, name) for need in needs)}
+        stated |= {"limits_of_step"} if any(step.limits for step in job.steps) else set()
         flags = [flag for name, flag in _FLAGS.items() if name in stated - {*but}]
         if flags:
             raise Problems(f"{flag}: the farm {self.name} has no such thing; leave it out" for flag in flags)
@@ -104,6 +114,7 @@ class WatchedFarm:
         record = read_job_record(folder.farm / TASKS)
         if record:
             self._refuse_other_host(record.watcher, folder)
+        forget_holder(folder)
         for number in numbers:
             ask(folder, f"{step}.{number}")
         give_up = time.monotonic() + SECONDS_TO_BEGIN

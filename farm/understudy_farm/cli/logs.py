@@ -10,7 +10,7 @@ from understudy_farm.cli.common import add_job, add_json, job_of, print_json, wa
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_job(parser)
-    parser.add_argument("--step", default="train", metavar="STEP", help="train, apply or publish (default train)")
+    parser.add_argument("--step", default="train", metavar="STEP", help="bake, train, apply or publish (default train)")
     parser.add_argument(
         "--rank", "--task", dest="number", type=int, default=0, metavar="N", help="which task of it (default 0)"
     )

@@ -10,7 +10,7 @@ from understudy_farm.cli.common import add_job, add_json, job_of, print_json
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_job(parser)
-    parser.add_argument("--step", default="train", metavar="STEP", help="train, apply or publish (default train)")
+    parser.add_argument("--step", default="train", metavar="STEP", help="bake, train, apply or publish (default train)")
     parser.add_argument(
         "--rank", "--task", dest="number", type=int, metavar="N", help="which task of it; left out: all of the step"
     )
@@ -21,9 +21,9 @@ def run(arguments: argparse.Namespace) -> int:
     from understudy_farm.following import requeue  # numpy and more: not for --help
 
     sent = job_of(arguments)
-    numbers = requeue(sent, arguments.step, arguments.number)
+    step, numbers = requeue(sent, arguments.step, arguments.number)
     if arguments.json:
-        print_json({"job": sent.job.name, "step": arguments.step, "tasks": list(numbers)})
+        print_json({"job": sent.job.name, "step": step, "tasks": list(numbers)})
     else:
-        print(f"{sent.job.name}: {arguments.step} {', '.join(map(str, numbers))} will start again")
+        print(f"{sent.job.name}: {step} {', '.join(map(str, numbers))} will start again")
     return EXIT_DONE

@@ -133,12 +133,17 @@ def _follows(request: Request, arguments: argparse.Namespace) -> bool:
     return bool(arguments.follow or not request.farm.capabilities(request.site).has_queue)
 
 
-def what_would_be_sent(request: Request, say: Callable[[str], None]) -> tuple[Job, dict[str, str]]:
-    """A dry run: the job, and the files by name, once everything has been looked at. Raises as `send` does."""
+def what_would_be_sent(
+    request: Request, say: Callable[[str], None], tell: Callable[[str], None] | None = None
+) -> tuple[Job, dict[str, str]]:
+    """A dry run: the job, and the files by name, once everything has been looked at.
+
+    `say` and `tell` hear what `looked_at` says. Raises as `send` does.
+    """
     from understudy_farm.spec import to_text
     from understudy_farm.submission import looked_at, preview
 
-    looked_at(request, say)
+    looked_at(request, say, tell=tell)
     job, payload = preview(request)
     return job, {"job.json": to_text(job), **payload}
 

@@ -20,11 +20,14 @@ def train(training: nuke.Node | None = None) -> None:
 
 
 def bake_here(training: nuke.Node | None = None) -> None:
-    _on_training_node(lambda one: bake.render(one, lambda baked: nuke.message(f"Baked; train from {baked}")), training)
+    def tell(laid: bake.LaidOut) -> None:
+        nuke.message(f"Baked; train from {laid.baked}")
+
+    _on_training_node(lambda one: bake.render(one, tell), training)
 
 
 def bake_on_farm(training: nuke.Node | None = None) -> None:
-    _on_training_node(bake.prepare, training)
+    _on_training_node(submit.bake_and_train, training)
 
 
 def inference(training: nuke.Node | None = None) -> None:

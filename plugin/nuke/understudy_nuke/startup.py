@@ -35,7 +35,7 @@ def add_menus() -> None:
     own.addCommand("Create Inference...", actions.inference)
     own.addSeparator()
     own.addCommand("Bake Inputs Here...", actions.bake_here)
-    own.addCommand("Prepare Bake for Farm...", actions.bake_on_farm)
+    own.addCommand("Bake on Farm and Train...", actions.bake_on_farm)
     own.addSeparator()
     own.addCommand("Studio Python...", actions.choose_python)
     nuke.menu("Nodes").addMenu("understudy").addCommand("Understudy", actions.create_node)

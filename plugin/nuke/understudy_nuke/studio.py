@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Mapping
+
+import nuke
 
 from .background import Ending
 from .problem import Problem
 
 PYTHON_VARIABLE = "UNDERSTUDY_PYTHON"
+NUKE_VARIABLE = "UNDERSTUDY_FARM_NUKE"
+"""The words that start Nuke on the farm, where they are other ones than here: a path, or `rez env nuke -- nuke`."""
 KEEP_VARIABLE = "UNDERSTUDY_KEEP"
 """Names of variables, by commas, that the studio's Python is to get although Nuke, or something for Nuke, set them."""
 
@@ -74,6 +79,15 @@ def python() -> str:
 def understudy_words(*words: str) -> list[str]:
     """understudy's command line with these words. Raises Problem when there is no Python."""
     return [python(), "-m", "understudy.cli.main", *words]
+
+
+def nuke_on_farm() -> list[str]:
+    """As the studio says, else this Nuke's own program. Raises Problem for words that cannot be told apart."""
+    stated = os.environ.get(NUKE_VARIABLE, "")
+    try:
+        return shlex.split(stated) or [nuke.EXE_PATH]
+    except ValueError as error:
+        raise Problem(f"${NUKE_VARIABLE} {stated!r} cannot be read ({error}); mind the quotes") from error
 
 
 def environment() -> dict[str, str]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.errors import UnderstudyError
-from understudy.frames.sequence import Sequence, format_frames, parse_frames
+from understudy.frames.sequence import Sequence, format_frames, parse_frames, sequences_of
 
 
 @pytest.mark.parametrize("token", ["####", "%04d", "@@@@", "$F4"])
@@ -73,3 +73,13 @@ def test_a_bad_frame_list_is_refused_in_one_line(text: str) -> None:
 @given(st.sets(st.integers(-100, 5000), min_size=1, max_size=60))
 def test_what_is_formatted_is_read_back(frames: set[int]) -> None:
     assert parse_frames(format_frames(frames)) == tuple(sorted(frames))
+
+
+def test_files_are_told_by_their_patterns() -> None:
+    paths = ["/sh 1/plate.1001.exr", "/sh 1/plate.1013.exr", "/sh 1/paint_v2.0998.exr", "clean.exr", "clean.exr"]
+    assert sequences_of(paths) == {
+        "/sh 1/plate.####.exr": (1001, 1013),
+        "/sh 1/paint_v2.####.exr": (998,),
+        "clean.exr": (),
+    }
+    assert Sequence("/sh 1/plate.####.exr").path(1013) == Path(paths[1])

@@ -74,11 +74,12 @@ class TestLocalFarm(FarmContract):
 def test_what_only_a_queue_has_is_refused(tmp_path: Path) -> None:
     farm = LocalFarm()
     choices = Choices(pool="gpu", priority=70, depends_on=("41",), memory_per_task=4.0, comment="fine", retries=2)
+    choices = dataclasses.replace(choices, bake="nuke", bake_limits=("nuke_r",))
     job = job_for(choices, Capabilities(), tmp_path / "v001")
     with pytest.raises(Problems) as refused:
         farm.payload(job, Site(values={"gpus": "0"}))
     assert [line.partition(":")[0] for line in refused.value.lines] == [
-        *("--priority", "--pool", "--depends-on", "--memory-per-task")
+        *("--priority", "--pool", "--depends-on", "--memory-per-task", "--bake-limits")
     ]
 
 

@@ -58,7 +58,7 @@ def test_a_job_that_was_sent_half_is_taken_back(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(FarmError, match=r"^sbatch --parsable: no partition; "):
         SlurmFarm().send(job_for(ALL_BUT_MACHINES, SlurmFarm().capabilities(GANG)), tmp_path, GANG)
-    assert (tmp_path / "asked").read_text().splitlines()[-1] == "scancel 71"
+    assert (tmp_path / "asked").read_text().splitlines()[-1] == "scancel 71 71"
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from understudy.report.run_record import read_record
 from understudy.runs import find_run
 from understudy_farm.backend import FarmBackend, FarmError, Site
 from understudy_farm.backends.ssh import SshFarm
+from understudy_farm.choices import Choices
 from understudy_farm.spec import Job
 from understudy_farm.testing import FarmContract
 
@@ -46,6 +47,13 @@ def test_without_storage_rank_0_is_met_at_a_fixed_place_with_a_secret() -> None:
     assert "COPYCAT_MAIN_PORT=30000" in text
     assert "UNDERSTUDY_SECRET=$(cat farm/secret)" in text
     assert "cd /scratch/understudy/mnt/show/sh010/copycat/v003" in text
+
+
+def test_without_storage_a_bake_is_refused() -> None:
+    site = _site("render01", sync_dir="/scratch/understudy")
+    job = job_for(Choices(bake="nuke"), SshFarm().capabilities(site))
+    with pytest.raises(FarmError, match=r"^--bake: without shared storage its files would stay on one host"):
+        SshFarm().payload(job, site)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,48 +12,35 @@ from pathlib import Path
 
 import pytest
 from tests.plugin.blender.conftest import FIRST, HERE, LAST
+from tests.screens import Screen, needs_screen, open_screen
 
 STEPS = 120
 """Enough for a contact sheet; test_headless.py looks at what was learnt."""
-TOOLS = ("blender", "Xvfb", "xdotool")
 TAB, TRAIN, APPLY = (1587, 249), (1535, 597), (1532, 623)
 """Where they lie in a window of 1600 x 900 with factory settings."""
 
-pytestmark = pytest.mark.skipif(
-    not all(map(shutil.which, TOOLS)), reason=f"needs {', '.join(TOOLS)}: Blender's window and something that clicks"
-)
+pytestmark = [needs_screen, pytest.mark.skipif(not shutil.which("blender"), reason="no command blender")]
 
 
 @pytest.fixture
-def display() -> Iterator[str]:
-    """A screen that nobody sees."""
-    listen, tell = os.pipe()
-    command = ["Xvfb", "-displayfd", str(tell), "-screen", "0", "1600x900x24", "+extension", "GLX"]
-    server = subprocess.Popen(command, pass_fds=(tell,), stderr=subprocess.DEVNULL)
-    os.close(tell)
-    with os.fdopen(listen) as number:
-        yield f":{number.readline().strip()}"
-    server.terminate()
-    server.wait(10)
+def screen(tmp_path: Path) -> Iterator[Screen]:
+    with open_screen(tmp_path, 1600, 900) as opened:
+        yield opened
 
 
 class Window:
     """Blender in the middle of an artist's work; window.py says what goes on in it."""
 
-    def __init__(self, display: str, shot: Path, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, screen: Screen, shot: Path, folder: Path) -> None:
+        self.screen, self.folder = screen, folder
         (folder / "home").mkdir()
         understudy = Path(sys.executable).with_name("understudy")
         words = [shot, FIRST, LAST, folder, understudy, STEPS]
-        self.environment = {
-            **os.environ,
-            **{"DISPLAY": display, "LIBGL_ALWAYS_SOFTWARE": "1", "HOME": str(folder / "home")},
-        }
         self._log = (folder / "blender.log").open("w")
         command = ["blender", "--factory-startup", "--window-geometry", *["0", "0", "1600", "900"]]
         self._process = subprocess.Popen(
             [*command, "-P", str(HERE / "window.py"), "--", *map(str, words)],
-            env=self.environment,
+            env={**screen.environment, "LIBGL_ALWAYS_SOFTWARE": "1", "HOME": str(folder / "home")},
             stdout=self._log,
             stderr=subprocess.STDOUT,
         )
@@ -76,9 +62,10 @@ class Window:
         return told
 
     def click(self, place: tuple[int, int]) -> None:
-        for words in (["mousemove", *map(str, place)], ["click", "1"]):
-            subprocess.run(["xdotool", *words], env=self.environment, check=True)
-            time.sleep(0.5)
+        self.screen.point(*place)
+        time.sleep(0.5)  # until Blender has seen the mouse there
+        self.screen.click(*place)
+        time.sleep(0.5)
 
     def log(self) -> str:
         return (self.folder / "blender.log").read_text(errors="replace")
@@ -94,8 +81,8 @@ class Window:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_an_artist_opens_the_tab_trains_and_applies(display: str, shot: Path, tmp_path: Path) -> None:
-    window = Window(display, shot, tmp_path)
+def test_an_artist_opens_the_tab_trains_and_applies(screen: Screen, shot: Path, tmp_path: Path) -> None:
+    window = Window(screen, shot, tmp_path)
     try:
         window.until(bool)
         window.click(TAB)

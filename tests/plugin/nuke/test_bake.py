@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,33 +14,36 @@ import pytest
 from tests.plugin.nuke.fake.desk import Desk
 from tests.plugin.nuke.scenes import scene
 
-from understudy.script.graph import read_script
+from understudy.report.run_record import read_record
+from understudy.runs import find_run
 from understudy.sources.script import ScriptSource
-from understudy_nuke import actions, bake_terminal
-
-pytest.importorskip("tkinter", reason="this Python has no tkinter, and so no Tcl", exc_type=ImportError)
-from tests.core.script.tcl_graph import graph_from_tcl, graph_of
+from understudy_nuke import actions, studio
 
 NUKE = """#!{python}
-import sys
+import argparse, sys
 sys.path[:0] = {path!r}
 from tests.plugin.nuke.fake import api
-sys.modules["nuke"] = api
-assert sys.argv[1] == "-t", sys.argv
-sys.argv = sys.argv[2:]
-import runpy
-runpy.run_path(sys.argv[0], run_name="__main__")
+parser = argparse.ArgumentParser()
+parser.add_argument("-F")
+parser.add_argument("-X")
+parser.add_argument("script")
+words = parser.parse_args()
+api.scriptOpen(words.script)
+first, last = map(int, words.F.split("-"))
+for name in words.X.split(","):
+    api.execute(api.toNode(name), first, last)
 """
 
 
 @pytest.fixture(autouse=True)
-def second_nuke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that takes Nuke's words and runs a Python file with the fake."""
+def second_nuke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that takes Nuke's words and renders with the fake."""
     program = tmp_path / "second" / "Nuke16.0"
     program.parent.mkdir()
     program.write_text(NUKE.format(python=sys.executable, path=sys.path))
     program.chmod(0o755)
     monkeypatch.setattr(nuke, "EXE_PATH", str(program))
+    return program
 
 
 def test_a_bake_here_gives_a_script_with_the_same_pairs(tmp_path: Path, desk: Desk) -> None:
@@ -51,8 +57,6 @@ def test_a_bake_here_gives_a_script_with_the_same_pairs(tmp_path: Path, desk: De
     assert nuke.root().modified()
     assert set(tmp_path.iterdir()) - before == {tmp_path / "runs"}
 
-    text = baked.read_text()
-    assert graph_of(read_script(baked)).nodes == graph_from_tcl(text).nodes
     source = ScriptSource(script=baked)
     assert source.knob_overrides() == {"epochs": 3, "data_directory": tmp_path / "runs"}
     for pair in source.pairs():
@@ -69,39 +73,51 @@ def _without_blur(folder: Path) -> Path:
     return path
 
 
-def test_a_bake_for_the_farm_is_a_copy_with_two_writes(tmp_path: Path, desk: Desk) -> None:
-    scene(tmp_path, "Understudy", upstream="Blur")
-    desk.fields = {"Last frame": "1002"}
+@pytest.mark.slow
+def test_a_bake_on_the_farm_is_trained_on_when_it_is_done(
+    tmp_path: Path, desk: Desk, second_nuke: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The farm's Nuke is another one than this; the copy that it renders outlives the submission."""
+    pytest.importorskip("torch")
+    training = scene(tmp_path, "Understudy", upstream="Blur")
+    for name, value in {"cropSize": 32, "modelSize": "Small", "batchSizeType": "Manual", "batchSize": 2}.items():
+        training[name].setValue(value)
+    monkeypatch.setattr(nuke, "EXE_PATH", "/gone/Nuke")
+    monkeypatch.setenv(studio.NUKE_VARIABLE, f"env {shlex.quote(str(second_nuke))}")
+    desk.fields = {"Last frame": "1002", "Farm": "local", "Further flags": "--threads 1 --steps 2"}
     actions.bake_on_farm()
     said = desk.wait_for_message()
-    assert len(said.splitlines()) == 1
-    (copy,) = tmp_path.glob(".shot.understudy.bake.*.nk")
-    assert f"nuke -F 1001-1002 -X UnderstudyInput,UnderstudyTarget {copy}" in said
-    writes = {node.name: node for node in read_script(copy).nodes if node.class_name == "Write"}
-    assert set(writes) == set(bake_terminal.WRITES)
-    for node in writes.values():
-        wanted = {"channels": "all", "file_type": "exr", "datatype": "32 bit float", "raw": "true"}
-        assert {name: node.knobs[name] for name in wanted} == wanted
-    (baked,) = tmp_path.glob("runs/bake/*/baked.nk")
-    assert not list(baked.parent.glob("*.exr"))
-    reads = {node.name: node.knobs for node in read_script(baked).nodes}
-    assert reads["UnderstudyInputBaked"]["file"] == writes["UnderstudyInput"].knobs["file"]
-    assert (reads["UnderstudyInputBaked"]["first"], reads["UnderstudyInputBaked"]["last"]) == ("1001", "1002")
+    assert said == f"Understudy1 was submitted to local; the run is {tmp_path}/runs/v001"
+    job = json.loads((tmp_path / "runs" / "v001" / "job.json").read_text())
+    bake, train = job["steps"]
+    (copy,) = tmp_path.glob(".shot.*.nk")
+    words = ["-F", "1001-1002", "-X", "UnderstudyInput,UnderstudyTarget", str(copy)]
+    assert (bake["name"], bake["argv"], train["after"]) == ("bake", ["env", str(second_nuke), *words], ["bake"])
+    understudy = [sys.executable, "-m", "understudy.cli.main", "wait", str(tmp_path / "runs")]
+    done = subprocess.run(understudy, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    record = read_record(find_run(tmp_path / "runs").record)
+    assert (record.state, [pair.frame for pair in record.pairs]) == ("finished", [1001, 1002])
 
 
-def test_inside_a_group_the_writes_are_beside_the_node(tmp_path: Path) -> None:
-    scene(tmp_path)
-    group = nuke.nodes.Group()
-    group.setInput(0, nuke.toNode("Plate"))
-    with group:
-        arrow, training = nuke.nodes.Input(), nuke.nodes.CopyCat()
-    for number in (0, 1):
-        training.setInput(number, arrow)
-    training["dataDirectory"].setValue((tmp_path / "runs").as_posix())
-    nuke.scriptSave()
-    folder = (tmp_path / "baked").as_posix()
-    bake_terminal.bake((tmp_path / "shot.nk").as_posix(), "Group1.CopyCat1", folder, 1001, 1001, renders=True)
-    assert len(ScriptSource(script=tmp_path / "baked" / "baked.nk", node="Group1.CopyCat1").pairs()) == 1
+def test_the_farms_nuke_is_this_one_unless_the_studio_says_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(studio.NUKE_VARIABLE, raising=False)
+    assert studio.nuke_on_farm() == [nuke.EXE_PATH]
+    monkeypatch.setenv(studio.NUKE_VARIABLE, "rez env nuke-16 -- nuke")
+    assert studio.nuke_on_farm() == ["rez", "env", "nuke-16", "--", "nuke"]
+
+
+@pytest.mark.parametrize(
+    ("nuke_on_farm", "data_directory", "said"),
+    [("'open", "runs", '$UNDERSTUDY_FARM_NUKE "\'open" cannot be read'), ("nuke", "", "knob dataDirectory is empty")],
+)
+def test_a_bake_on_the_farm_that_cannot_be_is_said_in_one_line(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch, nuke_on_farm: str, data_directory: str, said: str
+) -> None:
+    monkeypatch.setenv(studio.NUKE_VARIABLE, nuke_on_farm)
+    scene(tmp_path)["dataDirectory"].setValue(data_directory)
+    actions.bake_on_farm()
+    assert [said in line for line in desk.messages] == [True], desk.messages
 
 
 @pytest.mark.parametrize(
@@ -111,7 +127,7 @@ def test_inside_a_group_the_writes_are_beside_the_node(tmp_path: Path) -> None:
         ("words", "CopyCat1: the frames to bake are no whole numbers"),
         ("no nuke", "/gone/Nuke: cannot be started (No such file or directory)"),
         ("no folder", "CopyCat1: knob dataDirectory is empty"),
-        ("file in the way", "Not a directory"),
+        ("file in the way", "a file is in the way of this folder"),
     ],
 )
 def test_a_bake_that_cannot_be_is_said_in_one_line(
@@ -137,10 +153,3 @@ def test_a_bake_that_cannot_be_is_said_in_one_line(
     assert said in line
     assert len(line.splitlines()) == 1
     assert not list(tmp_path.glob(".shot.understudy.*"))
-
-
-def test_a_node_that_is_not_in_the_copy_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    scene(tmp_path)
-    script = (tmp_path / "shot.nk").as_posix()
-    assert bake_terminal.main([script, "Gone", "x", "1", "2"]) == 2
-    assert capsys.readouterr().err == f"understudy: {script}: has no node Gone; save the script and bake again\n"

@@ -21,7 +21,7 @@ from tests.plugin.nuke.fake import api, scripts
 sys.modules["nuke"], sys.modules["nukescripts"] = api, scripts
 for name in ("init.py", "menu.py"):
     exec(compile(open({plugin!r} + "/" + name).read(), name, "exec"), {{}})
-import understudy_nuke.bake_terminal, understudy_nuke.host
+import understudy_nuke.host
 node = understudy_nuke.node.create()
 node["epochs"].setValue(12)
 api.scriptSaveAs({script!r})

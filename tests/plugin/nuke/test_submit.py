@@ -241,22 +241,27 @@ def test_the_python_is_the_preferred_one_or_the_one_beside_understudy(
 def test_what_only_nuke_evaluates_is_named_and_baked_first(
     tmp_path: Path, desk: Desk, other: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Here, where the bake is over when it is sent, or on the farm, where it goes along."""
     other.answers()
     scene(tmp_path, upstream="Blur")
     baked = tmp_path / "baked.nk"
     baked.write_text("Root { inputs 0 }\n")
-    monkeypatch.setattr(bake, "render", lambda _, then: then(str(baked)))
-    desk.says_yes = False
+    laid = bake.LaidOut(str(baked), "CopyCat1", ("-F", "1-3", "-X", "A,B", "the comp.nk"))
+    monkeypatch.setattr(bake, "render", lambda _, then: then(laid))
+    monkeypatch.setattr(bake, "lay_out", lambda _, then: then(laid))
+    monkeypatch.setenv(studio.NUKE_VARIABLE, "/opt/Nuke")
+    desk.chosen = None
     actions.train()
-    assert desk.asked == [
-        "CopyCat1: only Nuke evaluates Blur1 (Blur). Bake its inputs to EXR here, and train on those?"
-    ]
+    assert desk.asked == ["CopyCat1: only Nuke evaluates Blur1 (Blur). Bake its inputs to EXR, and train on those:"]
     assert desk.pending.empty()
-    desk.says_yes = True
-    actions.train()
-    assert desk.wait_for_message().startswith("CopyCat1 was submitted")
-    assert other.seen()[0][-1] == str(baked)
-    assert baked.exists()
+    for chosen, further in ((0, []), (1, ["--bake", "/opt/Nuke -F 1-3 -X A,B 'the comp.nk'"])):
+        desk.chosen = chosen
+        actions.train()
+        assert desk.wait_for_message().startswith("CopyCat1 was submitted")
+        words = other.seen()[0]
+        where = ["--batch", "shot", *further, "--data-directory", f"{tmp_path}/runs"]
+        assert words[4:] == ["-X", "CopyCat1", *where, str(baked)]
+        assert baked.exists()
 
 
 @pytest.mark.parametrize(

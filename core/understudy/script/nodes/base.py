@@ -17,9 +17,6 @@ from understudy.script.graph import Node, Script
 from understudy.script.knobs import Knob
 from understudy.script.paths import PathRules
 
-MAX_SIDE = 1 << 16
-"""Pixels. A larger format or box is a slip, not a picture."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -81,6 +78,8 @@ class Reading:
     colour: ColourRules = DEFAULT_COLOUR
     view: str = ""
     """Of files with several; empty: the file's first, or left."""
+    files_are_to_come: bool = False
+    """They will be made later: each that should be there is taken to be."""
 
 
 class Tree(Protocol):

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.frames.image import Image
-from understudy.frames.window import Window
+from understudy.frames.window import MAX_PIXELS, MAX_SIDE, Window
 from understudy.script.graph import Node
 from understudy.script.knobs import Box, bool_knob, box_knob, float_knob, knob_error
-from understudy.script.nodes.base import MAX_SIDE, NodeClass, Request, Tree
+from understudy.script.nodes.base import NodeClass, Request, Tree
 
 BOX = box_knob("box", (0.0, 0.0, 0.0, 0.0))
 SOFTNESS = float_knob("softness", 0.0)
@@ -35,6 +35,8 @@ class Crop(NodeClass):
     def pull(self, tree: Tree, node: Node, request: Request) -> Image:
         image = tree.pull(tree.input(node, 0), request)
         box = _window_of(_whole_box(node), image.display_window)
+        if box.union(image.display_window).is_too_large:
+            raise knob_error(node, BOX.name, f"lies far outside the format {image.display_window}; set it")
         kept = box.intersect(image.data_window) if INTERSECT.of(node) else box
         if kept.is_empty:
             kept = Window(box.x0, box.y0, box.x0, box.y0)
@@ -51,8 +53,9 @@ def _whole_box(node: Node) -> tuple[int, int, int, int]:
     x, y, right, top = (round(side) for side in box)
     if right <= x or top <= y:
         raise knob_error(node, BOX.name, f"is {x} {y} {right} {top}, which holds no pixel; set it")
-    if max(right - x, top - y) > MAX_SIDE:
-        raise knob_error(node, BOX.name, f"is {x} {y} {right} {top}, over {MAX_SIDE} pixels; set it")
+    if Window(x, y, right, top).is_too_large:
+        most = f"over {MAX_SIDE} pixels, or {MAX_PIXELS} in all"
+        raise knob_error(node, BOX.name, f"is {x} {y} {right} {top}, {most}; set it")
     return x, y, right, top
 
 

@@ -8,13 +8,12 @@ from understudy.errors import UnderstudyError
 from understudy.frames.colour import RAW
 from understudy.frames.image import Image
 from understudy.frames.read import read_header
-from understudy.frames.sequence import Sequence
+from understudy.frames.sequence import Sequence, is_missing
 from understudy.frames.window import Window
 from understudy.script.channels import nuke_name
 from understudy.script.graph import Node
 from understudy.script.knobs import bool_knob, enum_knob, knob_error, numbers_in, text_knob
 from understudy.script.nodes.base import (
-    MAX_SIDE,
     NodeClass,
     Request,
     SourceFile,
@@ -103,7 +102,7 @@ def _file_at(tree: Tree, node: Node, frame: int) -> SourceFile | None:
         return None
     sequence = _sequence(tree, node)
     path = sequence.path(asked)
-    if path.is_file():
+    if tree.reading.files_are_to_come or not is_missing(path):
         return SourceFile(path=path, frame=0 if sequence.is_still else asked)
     policy = ON_ERROR.of(node)
     if policy == "black":
@@ -125,7 +124,7 @@ def _nearest(node: Node, sequence: Sequence, asked: int) -> int | None:
 def _any_file(tree: Tree, node: Node) -> Path | None:
     """A file to learn channels and size from: the first, or the nearest to it that is there."""
     sequence, first = _sequence(tree, node), FIRST.of(node)
-    if sequence.path(first).is_file():
+    if not is_missing(sequence.path(first)):
         return sequence.path(first)
     near = _nearest(node, sequence, first)
     return None if near is None else sequence.path(near)
@@ -147,7 +146,8 @@ def format_window(text: str) -> Window | None:
         width, height = numbers_in(" ".join(text.split()[:2]))
     except ValueError:
         return None
-    return Window.of_size(int(width), int(height)) if max(width, height) <= MAX_SIDE else None
+    window = Window.of_size(int(width), int(height))
+    return None if window.is_empty or window.is_too_large else window
 
 
 def _decoded(tree: Tree, node: Node, path: Path, channels: tuple[str, ...]) -> Image:

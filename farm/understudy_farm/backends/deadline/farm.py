@@ -82,6 +82,7 @@ class DeadlineFarm:
         _check_names(deadline, "--pool", "pool", pools)
         _check_names(deadline, "--group", "group", groups)
         _check_names(deadline, "--limits", "limit", place.limits)
+        _check_names(deadline, "--bake-limits", "limit", [limit for step in job.steps for limit in step.limits])
         _check_names(deadline, "--machines", "worker", place.machines)
         found = list(deadline.names("worker"))
         allowed = [place.machines] if place.machines else []

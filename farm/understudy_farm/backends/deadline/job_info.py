@@ -29,7 +29,7 @@ def job_info(job: Job, step: Step, site: Site, plugin: str) -> dict[str, str]:
         "UserName": job.user,
         "MachineName": job.host,
         **_tasks(step),
-        **_placement(job.placement, site),
+        **_placement(job, step, site),
         **({} if step.after else _beginning(job.placement)),
         **_endings(step),
         **_environment(step),
@@ -66,13 +66,14 @@ def _tasks(step: Step) -> dict[str, str]:
     }
 
 
-def _placement(place: Placement, site: Site) -> dict[str, str]:
+def _placement(job: Job, step: Step, site: Site) -> dict[str, str]:
+    place = job.placement
     return {
         "Priority": str(place.priority),
         "Pool": place.pool,
         "SecondaryPool": place.secondary_pool,
         "Group": place.group,
-        "LimitGroups": ",".join(place.limits),
+        "LimitGroups": ",".join(job.limits_of(step)),
         site["whitelist"]: ",".join(place.machines),
     }
 

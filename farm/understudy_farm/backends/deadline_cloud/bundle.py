@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
+from understudy.errors import Problems
 from understudy_farm.backend import FarmError, Site
 from understudy_farm.plan import APPLY, TRAIN
 from understudy_farm.spec import NUMBER, Job, Resources, Step
@@ -24,7 +25,7 @@ Part = dict[str, object]
 
 
 def bundle(job: Job, site: Site) -> Mapping[str, str]:
-    """File name to JSON. Raises FarmError with a line for each choice that Deadline Cloud has no place for."""
+    """File name to JSON. Raises Problems with a line for each choice that Deadline Cloud has no place for."""
     _refuse_what_has_no_place(job, site)
     paths = _paths_of(job)
     return {
@@ -74,7 +75,7 @@ def _refuse_what_has_no_place(job: Job, site: Site) -> None:
     elif most and int(most) < ranks:
         lines.append(f"-O max_worker_count={most}: {ranks} ranks train at the same time; allow as many workers")
     if lines:
-        raise FarmError("\n".join(lines))
+        raise Problems(lines)
 
 
 def _paths_of(job: Job) -> Mapping[str, str]:
@@ -141,7 +142,7 @@ def _step(job: Job, step: Step, name: str, number: str, paths: Mapping[str, str]
     command, *words = (_text(word, number, paths) for word in step.argv)
     variables = {key: _text(value, number, paths) for key, value in step.environment}
     before = [one for after in step.after for one in steps_on_farm(job.step(after))]
-    amounts = _amounts(step.resources, job.placement.limits)
+    amounts = _amounts(step.resources, job.limits_of(step))
     return {
         "name": name,
         **({"dependencies": [{"dependsOn": one} for one in before]} if before else {}),

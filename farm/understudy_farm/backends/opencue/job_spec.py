@@ -117,7 +117,7 @@ def _layer(job: Job, step: Step, site: Site, shell: ModuleType, frames: str) -> 
         "gpu_memory": site["gpu_memory"] if needs.gpus else "",
         "timeout": -int(-needs.timeout_minutes // 1),
         "tags": list(place.machines) or [place.group] * bool(place.group),
-        "limits": list(place.limits),
+        "limits": list(job.limits_of(step)),
         "service": site["service"],
     }
     if needs.cores:

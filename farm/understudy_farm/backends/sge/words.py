@@ -34,7 +34,7 @@ def qsub_words(job: Job, step: Step, site: Site) -> tuple[str, ...]:
         ["-r", "y"],
         ["-notify"],
         ["-pe", site["pe"], str(step.num_tasks)] if is_gang else ["-t", f"1-{step.num_tasks}"],
-        *_placement(job),
+        *_placement(job, step),
         *_resources(step, site, is_gang=is_gang),
         shlex.split(site["qsub"]),
     ]
@@ -56,19 +56,20 @@ def _name(text: str) -> str:
     return re.sub(r"^(?=\d)", "_", re.sub(r"[^\w.-]+", "_", text))
 
 
-def _placement(job: Job) -> list[list[str]]:
+def _placement(job: Job, step: Step) -> list[list[str]]:
     place = job.placement
     if place.priority > ORDINARY_PRIORITY:
         raise FarmError(
             f"--priority {place.priority}: Grid Engine lets nobody but its operators go above the ordinary "
             f"{ORDINARY_PRIORITY}; give less, or as an operator -O qsub='-p 500'"
         )
+    limits = job.limits_of(step)
     lowered = (place.priority - ORDINARY_PRIORITY) * STEPS_OF_PRIORITY
     return [
         ["-q", ",".join(pools_of(job))] if pools_of(job) else [],
         ["-P", place.group] if place.group else [],
         ["-p", str(lowered)] if lowered else [],
-        ["-l", ",".join(limit if "=" in limit else f"{limit}=1" for limit in place.limits)] if place.limits else [],
+        ["-l", ",".join(limit if "=" in limit else f"{limit}=1" for limit in limits)] if limits else [],
         ["-l", f"hostname={'|'.join(place.machines)}"] if place.machines else [],
         ["-h"] if place.is_suspended else [],
     ]

@@ -188,5 +188,8 @@ def test_unknown_pools_groups_limits_and_machines_are_named(fake: FakeFarm) -> N
         job = job_for(replace(RANKS, **{name: value}), farm.capabilities(site))  # type: ignore[arg-type]
         with pytest.raises(FarmError, match=rf"^--{name} \w+: Deadline has no"):
             farm.workers(job, site)
+    job = job_for(replace(RANKS, bake="nuke", bake_limits=("nuke_r",)), farm.capabilities(site))
+    with pytest.raises(FarmError, match=r"^--bake-limits nuke_r: Deadline has no limit of that name"):
+        farm.workers(job, site)
     assert len(farm.workers(job_for(RANKS, farm.capabilities(site)), site)) == 3
     assert len(farm.workers(job_for(replace(RANKS, pool="GPU"), farm.capabilities(site)), site)) == 2

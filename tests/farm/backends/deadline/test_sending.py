@@ -25,7 +25,7 @@ from understudy_farm.following import state_of
 from understudy_farm.spec import Job, Placement
 from understudy_farm.testing import SentJob, python_step
 
-THREE_STEPS = replace(EVERYTHING, cores_per_task=0, memory_per_task=0.0, gpus_per_task=0, depends_on=())
+THREE_STEPS = replace(EVERYTHING, bake="", cores_per_task=0, memory_per_task=0.0, gpus_per_task=0, depends_on=())
 
 
 @pytest.fixture

@@ -381,10 +381,10 @@ def message(prompt: str) -> None:
     DESK.messages.append(prompt)
 
 
-def ask(prompt: str) -> bool:
+def choice(title: str, prompt: str, options: list[str], default: int = 0) -> int | None:
     on_main_thread()
     DESK.asked.append(prompt)
-    return DESK.says_yes
+    return DESK.chosen
 
 
 def getFilename(message: str, pattern: str = "", default: str = "") -> str | None:

@@ -22,8 +22,8 @@ class Desk:
     """What nuke.message showed."""
     terminal: list[str] = field(default_factory=list)
     """What nuke.tprint printed."""
-    says_yes: bool = True
-    """To nuke.ask."""
+    chosen: int | None = 0
+    """In nuke.choice; None: it is cancelled."""
     asked: list[str] = field(default_factory=list)
     fields: dict[str, str] | None = field(default_factory=dict)
     """What is typed into the fields of a nuke.Panel, over what stands there; None: it is cancelled."""
