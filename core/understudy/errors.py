@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import reprlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -15,11 +17,30 @@ EXIT_STOPPED = 3
 EXIT_RANKS = 4
 """Ranks of the run were missing for longer than allowed, or rank 0 ended: every other rank ends with this."""
 
+MOST_PROBLEMS = 1000
+"""Lines that are listed of one look; a person reads fewer."""
+_OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 60
+
 
 class UnderstudyError(Exception):
     """A fault outside the program: says which file, frame, node or knob is wrong and what to do."""
 
     exit_code = EXIT_USER
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_one_line(message))
+
+
+def quoted(value: object) -> str:
+    """What a file says, as messages show it: in quotes where it is text, and cut where it is long."""
+    return _BRIEF.repr(value)
+
+
+def _one_line(message: str) -> str:
+    """Names and values come from files, and a terminal obeys control characters: they are shown as `?`."""
+    return _OBEYED.sub("?", " ".join(message.splitlines()))
 
 
 class RanksMissing(UnderstudyError):
@@ -32,8 +53,8 @@ class Problems(UnderstudyError):
     """Several faults of one kind, reported together, one line each."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = tuple(lines)
-        super().__init__("\n".join(self.lines))
+        self.lines = tuple(map(_one_line, lines))
+        Exception.__init__(self, "\n".join(self.lines))
 
 
 class ProblemList:
@@ -55,6 +76,13 @@ class ProblemList:
         except UnderstudyError as one:
             self.lines.append(str(one))
 
+    @property
+    def are_enough(self) -> bool:
+        """Whether looking for more is of no use."""
+        return len(self.lines) > MOST_PROBLEMS
+
     def raise_if_any(self) -> None:
         if self.lines:
-            raise Problems(dict.fromkeys(self.lines))
+            listed = [*dict.fromkeys(self.lines)]
+            more = len(listed) - MOST_PROBLEMS
+            raise Problems([*listed[:MOST_PROBLEMS], *([f"and at least {more} more like these"] if more > 0 else [])])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -33,8 +34,8 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text with newlines as given, atomically."""
-    write_atomically(path, lambda aside: _put(aside, text.encode()))
+    """Write UTF-8 text with newlines as given, atomically. Names that are no UTF-8 are written as JSON escapes them."""
+    write_atomically(path, lambda aside: _put(aside, text.encode("utf-8", "backslashreplace")))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -61,6 +62,21 @@ def remove_partials(folder: Path, first_word: str) -> None:
     for leftover in folder.glob(f".{first_word}.*{PARTIAL_SUFFIX}*"):
         with suppress(OSError):
             leftover.unlink()
+
+
+def remove_dead_partials(paths: Collection[Path]) -> None:
+    """Delete what earlier processes of this machine left half-written of these files; those still alive keep theirs."""
+    import psutil  # not for --help
+
+    stems = {path.stem for path in paths}
+    pattern = re.compile(rf"\.(.+)\.(\d+){re.escape(PARTIAL_SUFFIX)}\.\w+")
+    for folder in {path.parent for path in paths}:
+        for leftover in folder.glob(f".*{PARTIAL_SUFFIX}.*"):
+            found = pattern.fullmatch(leftover.name)
+            writer = int(found[2]) if found and found[1] in stems else None
+            if writer is not None and (writer == os.getpid() or not psutil.pid_exists(writer)):
+                with suppress(OSError):
+                    leftover.unlink()
 
 
 def make_folder(folder: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
-from understudy.errors import Problems, UnderstudyError
+from understudy.errors import Problems, UnderstudyError, quoted
 
 ModelSize = Literal["small", "medium", "large"]
 DeviceChoice = Literal["auto", "gpu", "cpu", "cuda", "mps"]
@@ -157,13 +157,13 @@ def check(settings: Settings) -> None:
         value = getattr(settings, field.name)
         choices = field_choices(field.name)
         if not _is_of_kind(value, field.default):
-            problems.append(f"{field.name}: {value!r} is no value like {field.default!r}")
+            problems.append(f"{field.name}: {quoted(value)} is no value like {field.default!r}")
         elif choices and value not in choices:
-            problems.append(f"{field.name}: {value!r} is not one of {', '.join(choices)}")
+            problems.append(f"{field.name}: {quoted(value)} is not one of {', '.join(choices)}")
         elif isinstance(value, int | float) and not isinstance(value, bool):
             problems += _range_problem(field, value)
-    if isinstance(settings.run_name, str) and not _begins_file_names(settings.run_name):
-        problems.append(f"run_name: {settings.run_name!r} cannot begin a file name; use letters, digits, _ and -")
+    if isinstance(settings.run_name, str) and not begins_file_names(settings.run_name):
+        problems.append(f"run_name: {quoted(settings.run_name)} cannot begin a file name; use letters, digits, _ and -")
     if problems:
         raise Problems(problems)
 
@@ -176,7 +176,7 @@ def _is_of_kind(value: object, default: object) -> bool:
     return isinstance(value, (int, float) if isinstance(default, float) else type(default))
 
 
-def _begins_file_names(run_name: str) -> bool:
+def begins_file_names(run_name: str) -> bool:
     is_short = len(run_name.encode()) <= LONGEST_RUN_NAME
     return is_short and not run_name.startswith(".") and not set(run_name) & set('/\\:*?"<>|[]\0')
 

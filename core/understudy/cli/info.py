@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from understudy.runs import find_model
+from understudy.errors import EXIT_DONE
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -15,30 +15,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    path = find_model(arguments.model)
-    from understudy.train.model_file import load_model  # torch: only now
+    from understudy.publish.facts import model_facts_of
 
-    saved = load_model(path)
-    spec, card = saved.model.spec, saved.card
-    num_weights = sum(parameter.numel() for parameter in saved.model.parameters())
-    validation = "none" if card.validation_psnr is None else f"{card.validation_psnr:.2f} dB"
-    rows = {
-        "Model": path,
-        "Channels": f"{', '.join(spec.input_channels)} -> {', '.join(spec.target_channels)}",
-        "Input layer": card.input_layer or "main picture",
-        "Target layer": card.target_layer or "main picture",
-        "Model Size": f"{spec.model_size} ({num_weights:,} weights)",
-        "Colour space": card.working_space,
-        "Run": card.run_name,
-        "Steps": f"{card.step} of {card.total_steps}",
-        "Loss": f"{card.loss:.6f}",
-        "Validation PSNR": validation,
-        "Crop Size": card.crop_size,
-        "Made by": f"understudy {card.understudy_version}",
-        "Pairs": len(card.trained_on),
-    }
+    facts = model_facts_of(arguments.model)
+    pairs = facts.card.trained_on
+    rows = {"Model": str(facts.path), **facts.rows(), "Pairs": str(len(pairs))}
     for name, value in rows.items():
         print(f"{name + ':':17}{value}")
-    for pair in card.trained_on:
+    for pair in pairs:
         print(f"  {pair}")
-    return 0
+    return EXIT_DONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,21 @@ from importlib.metadata import entry_points
 from typing import NoReturn, Protocol
 
 from understudy import __version__
-from understudy.cli import apply, check, demo, info, netcheck, resume, stop, suggest, train
+from understudy.cli import (
+    apply,
+    bake,
+    card,
+    check,
+    demo,
+    export,
+    info,
+    netcheck,
+    publish,
+    resume,
+    stop,
+    suggest,
+    train,
+)
 from understudy.errors import EXIT_USER, UnderstudyError
 from understudy.ranks.place import LAUNCHED
 
@@ -20,8 +35,12 @@ COMMANDS = {
     "resume": resume,
     "stop": stop,
     "apply": apply,
+    "export": export,
+    "publish": publish,
+    "card": card,
     "suggest": suggest,
     "check": check,
+    "bake": bake,
     "info": info,
     "netcheck": netcheck,
     "demo": demo,
@@ -37,7 +56,10 @@ Train an image-to-image network on a few painted frames and give the whole shot 
 
 
 def run() -> None:
-    """The console script."""
+    """The console script. Names that the terminal has no letters for are printed by their numbers."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     if LAUNCHED in os.environ:
         from understudy.ranks.launch import end_with_parent  # psutil: not for --help
 

@@ -14,15 +14,25 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from understudy.errors import UnderstudyError
+from understudy.errors import UnderstudyError, quoted
 from understudy.files import write_bytes
-from understudy.train.network import NetworkSpec, Understudy, in_channels_last
+from understudy.train.network import WIDTHS, NetworkSpec, Understudy, in_channels_last
 
 SCHEMA = 1
 """Raised when older programs could no longer read what newer ones write."""
 METADATA_KEY = "understudy"
 
 _DIGEST_KEY = "digest"
+_CHANNELS = ("input_channels", "target_channels")
+_KINDS: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "ModelSize": (str,),
+    "int": (int,),
+    "float": (float, int),
+    "float | None": (float, int, type(None)),
+    "tuple[str, ...]": (list,),
+}
+"""How JSON writes the fields' types."""
 MEND = "restore it, or delete it to use the checkpoint before"
 """What helps against a damaged file of a run."""
 
@@ -76,6 +86,8 @@ def load_model(path: Path) -> SavedModel:
     try:
         spec, card = _parse_about(metadata[METADATA_KEY])
         model = Understudy(spec)
+        if not all(tensor.is_floating_point() for tensor in tensors.values()):
+            raise ValueError("weights that are no floating-point numbers")
         model.load_state_dict(tensors)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
@@ -122,9 +134,22 @@ def _parse_about(text: str) -> tuple[NetworkSpec, ModelCard]:
     if about["schema"] > SCHEMA:
         raise ValueError(f"schema {about['schema']}, this program reads {SCHEMA}: use a newer understudy")
     network, card = about["network"], about["card"]
-    spec = NetworkSpec(
-        input_channels=tuple(network["input_channels"]),
-        target_channels=tuple(network["target_channels"]),
-        model_size=network["model_size"],
-    )
+    _check_kinds(NetworkSpec, network)
+    _check_kinds(ModelCard, card)
+    if network["model_size"] not in WIDTHS:
+        raise ValueError(f"model_size {quoted(network['model_size'])}")
+    spec = NetworkSpec(**{**network, **{name: tuple(network[name]) for name in _CHANNELS}})
     return spec, ModelCard(**{**card, "trained_on": tuple(card["trained_on"])})
+
+
+def _check_kinds(table: type, values: Mapping[str, object]) -> None:
+    """Raises ValueError for a field that is missing, unknown, or of another kind than the table says."""
+    kinds = {field.name: str(field.type) for field in dataclasses.fields(table)}
+    for name in {*kinds, *values}:
+        if name not in kinds or name not in values:
+            raise ValueError(f"field {quoted(name)} is {'unknown' if name in values else 'missing'}")
+        value = values[name]
+        if type(value) not in _KINDS[kinds[name]] or (name in _CHANNELS and not value):
+            raise ValueError(f"{name} {quoted(value)}")
+        if isinstance(value, list) and not all(isinstance(item, str) and item for item in value):
+            raise ValueError(f"{name} {quoted(value)}")
