@@ -142,9 +142,9 @@ def compare(panel: Panel) -> None:
 
 
 def wipe(panel: Panel) -> None:
-    panel.frames.take_result("/show/sh010/result/result.####.exr")
+    panel.frames.take_result("/show/sh010/result/result.####.exr", DemoShot().painted_frames)
     runs(panel, tab=1)
-    panel.frames.take_result("/show/sh010/result/result.####.exr")
+    panel.frames.take_result("/show/sh010/result/result.####.exr", DemoShot().painted_frames)
     panel.runs_page.frame.manner.setCurrentIndex(1)
 
 
@@ -154,8 +154,15 @@ def result(panel: Panel) -> None:
     runs(panel)
     panel.places.setCurrentWidget(panel.result_page)
     settle(1.0)
-    panel.result_page.suggest.click()
+    panel.result_page.paint_next.suggest.click()
     panel.result_page.apply.click()
+
+
+def export(panel: Panel) -> None:
+    result(panel)
+    settle(1.5)
+    panel.result_page.export.button.click()
+    settle(1.0)
 
 
 def make_pictures(folder: Path) -> None:
@@ -188,6 +195,7 @@ SHOTS: dict[str, tuple[str, Callable[[Panel], None]]] = {
     "ranks": ("--state training", lambda panel: runs(panel, tab=2)),
     "log": ("--state training", lambda panel: runs(panel, tab=3)),
     "result": ("--state finished", result),
+    "export": ("--state finished", export),
     "dock-train": ("--state training", train),
     "dock-runs": ("--state training", runs),
 }

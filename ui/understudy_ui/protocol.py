@@ -128,12 +128,13 @@ class EstimateShown(TypedDict):
     """0: by the clock (minutes)."""
     seconds: Union[float, None]
     """From the newest run on this kind of device, or None when nobody knows."""
-    memory_gib: float
-    """Of the frames, on each machine."""
+    memory_gib: Union[float, None]
+    """Of the frames, on each machine; None: a bake is to make them."""
     disk_mib: float
     """Of checkpoints and reports, at most."""
-    batch_size: int
-    """Crops a step. 0: the machine that trains will choose it; total_steps is then that of batches of one."""
+    certainty: str
+    """Of total_steps: exactly; or, where the machine that trains chooses the batch, about (as it was in the newest run
+    of this kind), or at most (nobody knows; it has a crop for every rank)."""
 
 
 class PreviewShown(TypedDict):
@@ -185,6 +186,8 @@ class RunRow(TypedDict):
     """submitted, training, finished, stopped, failed, or lost (says training, but nobody writes any more)."""
     step: int
     total_steps: int
+    minutes: float
+    """That it may train; 0: only its steps count."""
     loss: Union[float, None]
     started: str
     """ISO 8601 with zone."""
@@ -262,7 +265,8 @@ class SheetShown(TypedDict):
 class ViewShown(TypedDict):
     """ask "view", about {"place", "frame", "exposure", "gamma", "result"}: a frame's pictures through the display.
 
-    Exposure in stops. Also "width" and "height" (1920 and 1080 when left out), into which they are fitted.
+    Exposure in stops. Also "input", the plate's pattern: the frame is then one of that sequence, else as a pair is
+    called; "width" and "height" (1920 and 1080 when left out), into which they are fitted.
     `result` is the pattern of an applied sequence, or empty for the contact of none. Pictures that there are not are
     empty paths.
     """
@@ -278,9 +282,45 @@ class ViewShown(TypedDict):
 
 class Done(TypedDict):
     """ask "stop", "resume", "requeue" (about also "rank", None: all), "cancel", "trash" (about {"place"}), "rename"
-    (also "name"), "apply" (also "input", "output", "frames", "checkpoint"): what came of it, in words."""
+    (also "name"): what came of it, in words."""
 
     said: str
+
+
+class AppliedShown(TypedDict):
+    """ask "apply", about {"place", "input", "output", "frames", "checkpoint"}: tells how far it is."""
+
+    said: str
+    frames: List[int]
+    """Those that were made."""
+
+
+class ProofShown(TypedDict):
+    """One trial of an export beside the model."""
+
+    by: str
+    """The program that ran it: torch 2.13.0, half."""
+    difference: float
+    """Largest over all pixels, in scene-linear units up to 1, relative above."""
+    sample: str
+    """The picture in which it was."""
+
+
+class ExportedShown(TypedDict):
+    """ask "export", about {"place", "checkpoint", "to", "folder"}: tells what it does.
+
+    `to` is nuke, flame, houdini, onnx or torch; an empty folder is the one beside the model.
+    """
+
+    said: str
+    folder: str
+    files: List[str]
+    """In it."""
+    samples: List[str]
+    """Pictures on which it was held against the model."""
+    proofs: List[ProofShown]
+    remarks: List[str]
+    """What a person should know about it."""
 
 
 class SuggestionShown(TypedDict):

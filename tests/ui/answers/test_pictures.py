@@ -14,11 +14,15 @@ from tests.core.records import RECORD, lay_run
 from tests.core.train.shots import SmallShot, write_picture
 from tests.ui.answers.conftest import Answer
 
+from understudy.demo.files import DemoFiles
+from understudy.demo.script import DemoTraining, script_text
+from understudy.demo.shot import DemoShot
 from understudy.errors import UnderstudyError
 from understudy.frames.colour import ColourRules
 from understudy.frames.image import FloatPixels
 from understudy.frames.read import read_image
 from understudy.runs import RunFiles
+from understudy.sources.script import ScriptSource
 from understudy.sources.sequences import SequenceSource
 from understudy_ui.protocol import SheetShown, Thumbnail, ViewShown
 
@@ -116,6 +120,30 @@ def test_a_view_has_the_pictures_that_there_are(answer: Answer, run: RunFiles, s
     assert alone["input"]
     assert not alone["result"]
     assert set(view_of(answer, run, frame=2000).values()) == {"", None}
+
+
+def test_a_script_may_number_its_pairs_otherwise_than_the_plate(answer: Answer, tmp_path: Path) -> None:
+    shot, files = DemoShot(width=8, height=4, last_frame=1004, painted_frames=(1002, 1004)), DemoFiles(folder=tmp_path)
+    for name, frames in (("plate", (1001, 1002, 1003, 1004)), ("paint", (1002, 1004)), ("result", (1002, 1003))):
+        (tmp_path / name).mkdir()
+        for frame in frames:
+            pixels = np.full((4, 8, 3), (frame - 1000) / 5, np.float32)
+            write_picture(tmp_path / name / f"{name}.{frame}.exr", pixels)
+    files.script.write_text(script_text(shot, files, DemoTraining()))
+    source = ScriptSource(script=files.script)
+    assert [pair.frame for pair in source.pairs()] == [1, 2]
+    run = lay_run(tmp_path / "runs", "run", dataclasses.replace(RECORD, source=source.record(), colour={}))
+    source.kept_beside(run)
+
+    painted, unpainted = (
+        view_of(answer, run, frame=frame, input=files.plate, result=files.result) for frame in (1002, 1003)
+    )
+    assert all(painted[name] for name in ("input", "target", "result", "difference"))
+    assert painted["psnr"] is not None
+    assert (bool(unpainted["input"]), unpainted["target"], bool(unpainted["result"])) == (True, "", True)
+    assert seen(painted["input"]).mean() < seen(unpainted["input"]).mean()
+    assert not view_of(answer, run, frame=1, input=files.plate)["input"], "of this plate, there is no such frame"
+    assert view_of(answer, run, frame=1)["input"], "a pair, where nobody knows the plate"
 
 
 def test_exposure_and_gamma_change_what_is_seen_and_nothing_is_decoded_again(

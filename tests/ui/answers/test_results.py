@@ -50,9 +50,10 @@ def asking(run: RunFiles, told: list[str] | None = None, **about: str | int) -> 
 def test_apply_says_on_the_command_line_what_the_run_knows(run: RunFiles, understudy: Callable[[str], None]) -> None:
     understudy(ECHO)
     told: list[str] = []
-    assert apply(asking(run, told, frames="1-3", checkpoint=10))["said"] == (
-        f"1 frames were made by {run.model(10).name}: r.####.exr"
-    )
+    assert apply(asking(run, told, frames="1-3", checkpoint=10)) == {
+        "said": f"1 frames were made by {run.model(10).name}: r.####.exr",
+        "frames": [1],
+    }
     words = told[1].split("|")
     assert words[:2] == ["apply", str(run.model(10))]
     assert words[2:4] == ["--input", run.directory.parent.joinpath("plate.####.exr").as_posix()]

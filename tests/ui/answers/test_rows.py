@@ -69,7 +69,7 @@ def test_plain_runs_and_versions_the_newest_first(answer: Answer, tmp_path: Path
     ]
     assert [row["farm"] for row in rows] == ["slurm", "", ""]
     last = rows[-1]
-    assert (last["step"], last["total_steps"], last["loss"], last["fault"]) == (10, 100, 0.1, "")
+    assert (last["step"], last["total_steps"], last["minutes"], last["loss"], last["fault"]) == (10, 100, 0.0, 0.1, "")
     assert last["place"] == str(tmp_path / "plain.run.json")
 
 
@@ -112,7 +112,9 @@ def test_what_has_changed_is_seen_at_once(answer: Answer, tmp_path: Path) -> Non
 
 def test_by_the_clock_the_rest_is_what_is_left_of_it(answer: Answer, tmp_path: Path) -> None:
     lay_run(tmp_path, "run", dataclasses.replace(in_state("training", minutes=0.2), total_steps=10**6))
-    assert rows_of(answer, tmp_path)[0]["seconds_left"] == pytest.approx(0.2 * 60 - 5)
+    row = rows_of(answer, tmp_path)[0]
+    assert row["seconds_left"] == pytest.approx(0.2 * 60 - 5)
+    assert row["minutes"] == pytest.approx(0.2)
 
 
 def test_a_run_that_falls_silent_is_lost(answer: Answer, tmp_path: Path) -> None:

@@ -104,15 +104,28 @@ def test_a_preview_is_what_the_command_line_would_send(
     assert found["files"] == json.loads(said.out)
     assert next(iter(found["files"])) == "job.json"
     assert found["run_directory"] == str(shot.data / "v001")
+    assert [line for line in found["remarks"] if not line.endswith("nobody looked for workers")] == []
     assert found["command"].endswith("--comment 'two  words'" + (" --pool queue-1" if farm != "local" else ""))
     assert not shot.data.exists()
 
 
 def test_an_estimate_without_an_earlier_run_knows_no_time(answer: Answer, shot: SmallShot) -> None:
     found = cast(EstimateShown, answer("estimate", words=words_of(shot)))
-    assert (found["num_pairs"], found["total_steps"], found["seconds"], found["batch_size"]) == (2, 12, None, 2)
+    assert (found["num_pairs"], found["total_steps"], found["seconds"], found["certainty"]) == (2, 12, None, "exactly")
     assert found["memory_gib"] == pytest.approx(2 * 2 * 96 * 64 * 3 * 2 / 2**30)
     assert found["disk_mib"] == 16 * 12 + 256
+
+
+def test_a_bake_is_shown_and_estimated_before_there_is_a_frame(answer: Answer, shot: SmallShot) -> None:
+    for frame in shot.folder.glob("*.exr"):
+        frame.unlink()
+    words = words_of(shot, "--frames", "1001,1003", "--bake", "render 'the comp.nk'")
+    files = cast(PreviewShown, answer("preview", words=words))["files"]
+    steps = json.loads(files["job.json"])["steps"]
+    assert [(step["name"], step["after"]) for step in steps] == [("bake", []), ("train", ["bake"])]
+    assert json.loads(files["commands.json"])["tasks"][0]["argv"] == ["render", "the comp.nk"]
+    found = cast(EstimateShown, answer("estimate", words=words))
+    assert (found["num_pairs"], found["total_steps"], found["memory_gib"]) == (2, 12, None)
 
 
 def test_an_estimate_follows_the_newest_run_of_its_kind(answer: Answer, shot: SmallShot) -> None:
@@ -127,6 +140,23 @@ def test_an_estimate_follows_the_newest_run_of_its_kind(answer: Answer, shot: Sm
     by_clock = cast(EstimateShown, answer("estimate", words=[*words, "--minutes", "0.05"]))
     assert by_clock["total_steps"] == 0
     assert by_clock["seconds"] == pytest.approx(3.0)
+
+
+def test_steps_that_hang_on_the_machines_batch_are_not_said_for_sure(answer: Answer, shot: SmallShot) -> None:
+    def steps(*more: str) -> tuple[int, str]:
+        words = [*words_of(shot, *more), "--steps", "0", "--epochs", "30"]  # 2 pairs: 60 crops
+        found = cast(EstimateShown, answer("estimate", words=words))
+        return found["total_steps"], found["certainty"]
+
+    assert steps() == (30, "exactly")
+    assert steps("--ranks", "3", "--scale-batch") == (10, "exactly")
+    assert steps("--batch-size", "0") == (60, "at most")
+    assert steps("--batch-size", "0", "--ranks", "3") == (20, "at most")
+    settings = {**RECORD.settings, "model_size": "small", "crop_size": 32, "batch_size": 0, "device": "cpu"}
+    lay_run(shot.data / "v001", "earlier", dataclasses.replace(RECORD, settings=settings, batch_size=4), num_lines=20)
+    assert steps("--batch-size", "0") == (15, "about")
+    words = [*words_of(shot), "--batch-size", "0"]
+    assert cast(EstimateShown, answer("estimate", words=words))["certainty"] == "exactly"
 
 
 def test_names_of_a_farm_that_cannot_list_them_are_none(answer: Answer, shot: SmallShot) -> None:

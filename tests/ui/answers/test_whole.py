@@ -90,6 +90,21 @@ def test_two_ranks_are_sent_watched_stopped_resumed_and_applied(panel: Panel, sh
 
 
 @pytest.mark.slow
+def test_a_bake_that_failed_is_started_again_with_its_run(panel: Panel, shot: SmallShot) -> None:
+    licence = shot.folder / "licence"
+    words = words_of(shot, "--bake", f"test -e {licence}", steps=12)
+    panel.answer("submit", words=words)
+    place = str(find_run(shot.data).record)
+    wait_until(lambda: row_of(panel, shot)["state"] == "failed")
+    shown = cast(RunShown, panel.answer("run", place=place))
+    assert [(task["state"], task["note"]) for task in shown["tasks"]] == [("failed", "bake: exit code 1")]
+    assert {rank["state"] for rank in shown["ranks"]} == {"cancelled"}
+    licence.touch()
+    assert str(panel.table("resume", place=place)["said"]).endswith("will start again on its farm, with its bake.")
+    wait_until(lambda: row_of(panel, shot)["state"] == "finished")
+
+
+@pytest.mark.slow
 def test_a_job_goes_on_when_the_panel_goes_away(shot: SmallShot) -> None:
     with Panel() as panel:
         panel.answer("submit", words=words_of(shot, "--skip-check"))

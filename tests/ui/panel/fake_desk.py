@@ -92,3 +92,6 @@ class FakeVoice:
 
     def complain(self, lines: list[str]) -> None:
         self.complaints += lines
+
+    def withdraw(self, lines: list[str]) -> None:
+        self.complaints = [line for line in self.complaints if line not in lines]

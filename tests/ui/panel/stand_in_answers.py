@@ -115,7 +115,7 @@ class StandIn:
 
     def on_estimate(self, _about: dict[str, Json], _tell: Callable[[str], None]) -> dict[str, object]:
         figures = {"total_steps": 12000, "seconds": 5400.0, "memory_gib": 0.4, "disk_mib": 410.0}
-        return {"num_pairs": 5, **figures}
+        return {"num_pairs": 5, "certainty": "about", **figures}
 
     def on_preview(self, about: dict[str, Json], _tell: Callable[[str], None]) -> dict[str, object]:
         run_directory = "/show/sh010/comp/runs/v004"
@@ -231,11 +231,30 @@ class StandIn:
         self.gone.add(self._place(about))
         return {"said": "The run's files lie in runs/trash"}
 
-    def on_apply(self, _about: dict[str, Json], tell: Callable[[str], None]) -> dict[str, str]:
+    def on_apply(self, _about: dict[str, Json], tell: Callable[[str], None]) -> dict[str, object]:
         for number in range(1, 49):
             tell(f"{number} of 48 frames")
             time.sleep(0.01)
-        return {"said": "48 frames were written"}
+        return {"said": "48 frames were written", "frames": list(range(1001, 1049))}
+
+    def on_export(self, about: dict[str, Json], tell: Callable[[str], None]) -> dict[str, object]:
+        host, folder = str(about["to"]), str(about["folder"])
+        if "taken" in folder:
+            raise ValueError(f"{folder}: holds something else than an export; choose another --folder")
+        samples = ["plate.1001.exr", "plate.1048.exr", "a made picture of 61x37"]
+        model = f"Training.{about['checkpoint']}.safetensors"
+        for line in (f"Exporting {model} to {host}", f"Held against our model on {', '.join(samples)}:"):
+            tell(line)
+            time.sleep(0.3)
+        half = {"by": "torch 2.13.0, half", "difference": 0.0031, "sample": "plate.1048.exr"}
+        return {
+            "said": f"{model} was exported for {host}: {folder}",
+            "folder": folder,
+            "files": ["Training.nk", "Training.pt", "Training/Training.gizmo", "Training/cat.json", "make_cat.py"],
+            "samples": samples,
+            "proofs": [{"by": "torch 2.13.0", "difference": 2.4e-07, "sample": "a made picture of 61x37"}, half],
+            "remarks": [],
+        }
 
     def on_suggest(self, _about: dict[str, Json], tell: Callable[[str], None]) -> list[dict[str, object]]:
         tell("48 of 48 frames")
@@ -264,6 +283,7 @@ class StandIn:
             "state": state,
             "step": step,
             "total_steps": self.num_steps,
+            "minutes": 0.0,
             "loss": _loss(step, self.num_steps, number),
             "started": started.isoformat(),
             "seconds_left": (self.num_steps - step) * 2.7 if state == "training" else None,

@@ -23,6 +23,7 @@ def test_ticks_lie_inside_and_are_few(low: float, factor: float, is_log: bool, m
 def test_ticks_are_round() -> None:
     assert ticks(Span(0, 2000), 5) == [0, 500, 1000, 1500, 2000]
     assert ticks(Span(1e-4, 1e-2, True), 3) == pytest.approx([1e-4, 1e-3, 1e-2])
+    assert ticks(Span(0.65e-3, 3.6e-3, True), 12) == pytest.approx([7e-4, 1e-3, 1.5e-3, 2e-3, 3e-3])
     assert ticks(Span(0.9e-3, 3.1e-3, True), 5) == pytest.approx([1e-3, 1.5e-3, 2e-3, 2.5e-3, 3e-3])
 
 

@@ -74,11 +74,11 @@ def test_a_host_goes_to_the_frame_to_paint_and_takes_the_model(qtbot: QtBot, ope
     host = Compositor()
     panel = open_result(qtbot, open_panel, host)
     page = panel.result_page
-    qtbot.mouseClick(page.suggest, LEFT)
-    qtbot.waitUntil(lambda: page.suggestions.topLevelItemCount() == 3, timeout=20000)
-    place = page.suggestions.visualItemRect(row(page.suggestions, 0)).center()
-    qtbot.mouseClick(page.suggestions.viewport(), LEFT, pos=place)
-    qtbot.mouseDClick(page.suggestions.viewport(), LEFT, pos=place)
+    qtbot.mouseClick(page.paint_next.suggest, LEFT)
+    qtbot.waitUntil(lambda: page.paint_next.suggestions.topLevelItemCount() == 3, timeout=20000)
+    place = page.paint_next.suggestions.visualItemRect(row(page.paint_next.suggestions, 0)).center()
+    qtbot.mouseClick(page.paint_next.suggestions.viewport(), LEFT, pos=place)
+    qtbot.mouseDClick(page.paint_next.suggestions.viewport(), LEFT, pos=place)
     assert panel.result_frames.frame == 1043
     qtbot.mouseClick(page.inference, LEFT)
     model = "/show/sh010/comp/runs/Training.1500.safetensors"
@@ -87,8 +87,8 @@ def test_a_host_goes_to_the_frame_to_paint_and_takes_the_model(qtbot: QtBot, ope
 
 def test_alone_says_what_to_do_instead(qtbot: QtBot, open_panel: OpenPanel) -> None:
     panel = open_result(qtbot, open_panel)
-    qtbot.mouseClick(panel.result_page.suggest, LEFT)
-    suggestions = panel.result_page.suggestions
+    qtbot.mouseClick(panel.result_page.paint_next.suggest, LEFT)
+    suggestions = panel.result_page.paint_next.suggestions
     qtbot.waitUntil(lambda: suggestions.topLevelItemCount() == 3, timeout=20000)
     suggestions.itemActivated.emit(row(suggestions, 0), 0)
     assert "1043" in panel.message.text.text()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from pytestqt.qtbot import QtBot
 from tests.ui.panel.conftest import OpenPanel
+from tests.ui.panel.fake_desk import FakeDesk, FakeVoice
+from tests.ui.panel.stand_in_answers import StandIn, parse
 from tests.ui.panel.waiting import row, settle
 
+from understudy_ui.panel.model.runs import Runs
 from understudy_ui.panel.qt import Qt, QtCore, QtGui, QtWidgets
+from understudy_ui.panel.widgets.runs_table import STEP, RunsModel
 from understudy_ui.panel.window import Panel
+from understudy_ui.protocol import RunRow
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -39,6 +46,15 @@ def test_the_newest_run_is_shown_in_full(qtbot: QtBot, open_panel: OpenPanel) ->
     qtbot.waitUntil(lambda: bool(page.sheet.picture._pictures), timeout=20000)
 
 
+def test_a_run_by_the_clock_has_no_last_step() -> None:
+    runs = Runs(FakeDesk(), FakeVoice())
+    by_steps = cast("list[RunRow]", StandIn(parse(["--num-runs", "1"])).answer("runs", {"folder": "/show"}))[0]
+    runs.rows = [{**by_steps, "step": 242, "total_steps": 100_000, "minutes": minutes} for minutes in (0.0, 5.0)]
+    table = RunsModel(runs)
+    runs.changed.tell()
+    assert [table.index(number, STEP).data() for number in (0, 1)] == ["242 / 100\u2009000", "242"]
+
+
 def test_stop_resume_and_requeue_are_asked(qtbot: QtBot, open_panel: OpenPanel) -> None:
     panel = open_runs(qtbot, open_panel)
     buttons = panel.runs_page.header.buttons
@@ -57,6 +73,8 @@ def test_what_destroys_is_asked_once_more(qtbot: QtBot, open_panel: OpenPanel) -
     qtbot.mouseClick(panel.runs_page.header.buttons["trash"], LEFT)
     box = panel.findChildren(QtWidgets.QMessageBox)[0]
     keep = next(button for button in box.buttons() if button.text() == "Keep")
+    assert isinstance(keep, QtWidgets.QPushButton)
+    assert keep.isDefault(), "Return keeps"
     qtbot.mouseClick(keep, LEFT)
     settle(0.1)
     assert len(panel.runs.rows) == 6
@@ -71,6 +89,10 @@ def test_a_run_is_renamed_in_place(qtbot: QtBot, open_panel: OpenPanel) -> None:
     panel = open_runs(qtbot, open_panel, "--state", "finished")
     qtbot.mouseClick(panel.runs_page.header.buttons["rename"], LEFT)
     line = panel.runs_page.header.new_name
+    qtbot.keyClicks(line, "not so")
+    qtbot.keyClick(line, Qt.Key.Key_Escape)
+    assert line.isHidden()
+    qtbot.mouseClick(panel.runs_page.header.buttons["rename"], LEFT)
     qtbot.keyClicks(line, "wire_removal")
     qtbot.keyClick(line, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: panel.runs_page.header.name.text() == "wire_removal", timeout=20000)
@@ -123,7 +145,7 @@ def test_frames_are_wiped_and_lit(qtbot: QtBot, open_panel: OpenPanel) -> None:
     panel = open_runs(qtbot, open_panel, "--state", "finished")
     page = panel.runs_page
     page.tabs.setCurrentWidget(page.frame)
-    panel.frames.take_result("/show/result.####.exr")
+    panel.frames.take_result("/show/result.####.exr", [1001])
     qtbot.waitUntil(lambda: len(page.frame._pictures) == 4, timeout=20000)
     page.frame.manner.setCurrentIndex(1)
     picture = page.frame.picture

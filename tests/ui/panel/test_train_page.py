@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pytestqt.qtbot import QtBot
 from tests.ui.panel.conftest import OpenPanel
 
 from understudy_ui.panel.model.source import Source
-from understudy_ui.panel.qt import Qt, QtCore, QtGui, QtWidgets
+from understudy_ui.panel.qt import Qt, QtCore, QtWidgets
 from understudy_ui.panel.widgets.editors import FlagEditor, NumberEditor, TextEditor
+from understudy_ui.panel.widgets.fold import Fold
 from understudy_ui.panel.widgets.preview_window import PreviewWindow
 from understudy_ui.panel.window import Panel
 
@@ -61,6 +60,8 @@ def test_a_value_out_of_range_is_said_and_the_last_one_kept(qtbot: QtBot, open_p
     type_number(qtbot, number(panel, "crop_size"), "3")
     assert panel.message.text.text() == "Crop Size: 3 is too low; give at least 16"
     assert number(panel, "crop_size").line.text() == "256"
+    type_number(qtbot, number(panel, "crop_size"), "32")
+    assert panel.message.isHidden(), "it was mended"
 
 
 def test_switches_and_live_names(qtbot: QtBot, open_panel: OpenPanel) -> None:
@@ -94,6 +95,25 @@ def test_check_marks_the_frames_it_concerns(qtbot: QtBot, open_panel: OpenPanel)
     assert panel.train_page.pairs.currentIndex().data() == "1013"
 
 
+def test_a_farms_options_stay_as_they_are_until_there_is_another_farm(qtbot: QtBot, open_panel: OpenPanel) -> None:
+    panel = open_panel()
+    choose(qtbot, panel)
+    panel.training.form.set("farm", "slurm")
+    knobs = panel.train_page.knobs
+    fold = next(fold for fold in knobs.findChildren(Fold) if fold.button.text() == "Options of slurm")
+    qtbot.waitUntil(lambda: fold.button.isVisible() and not fold.button.size().isEmpty(), timeout=20000)
+    qtbot.mouseClick(fold.button, LEFT)
+    assert fold.body.isVisible()
+    qtbot.waitUntil(lambda: panel.training.names is not None, timeout=20000)
+    panel.training.farm_changed.tell()
+    assert fold.body.isVisible()
+    panel.training.form.set("farm", "local")
+    QtCore.QCoreApplication.sendPostedEvents(None, int(QtCore.QEvent.Type.DeferredDelete.value))
+    panel.training.farm_forms["slurm"].set("qos", "night")
+    panel.training.choose(Source(script="/show/other.nk"))
+    assert panel.training.farm_forms["slurm"].chosen() == {}
+
+
 def test_dry_run_shows_command_and_files(qtbot: QtBot, open_panel: OpenPanel) -> None:
     panel = open_panel()
     choose(qtbot, panel)
@@ -111,6 +131,7 @@ def test_training_goes_on_to_the_runs(qtbot: QtBot, open_panel: OpenPanel) -> No
     qtbot.mouseClick(panel.train_page.here, LEFT)
     qtbot.waitUntil(lambda: panel.places.currentWidget() is panel.runs_page, timeout=20000)
     assert panel.runs.folder == "/show/sh010/comp/runs"
+    assert panel.focusWidget() is panel.runs_page.table, "keys are not written into the path"
 
 
 def test_a_farm_that_is_gone_is_said_under_everything(qtbot: QtBot, open_panel: OpenPanel) -> None:
@@ -121,24 +142,6 @@ def test_a_farm_that_is_gone_is_said_under_everything(qtbot: QtBot, open_panel: 
     qtbot.mouseClick(panel.train_page.farm, LEFT)
     qtbot.waitUntil(lambda: "sbatch does not answer" in panel.message.text.text(), timeout=20000)
     assert panel.train_page.farm.isEnabled()
-
-
-def test_files_are_dropped(qtbot: QtBot, open_panel: OpenPanel, tmp_path: Path) -> None:
-    panel = open_panel()
-    paths = [str(tmp_path / "plate.1001.exr"), str(tmp_path / "paint.1001.exr")]
-    data = QtCore.QMimeData()
-    data.setUrls([QtCore.QUrl.fromLocalFile(path) for path in paths])
-    drop = QtGui.QDropEvent(
-        QtCore.QPointF(200, 300), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
-    )
-    enter = QtGui.QDragEnterEvent(
-        QtCore.QPoint(200, 300), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
-    )
-    for event in (enter, drop):
-        QtCore.QCoreApplication.sendEvent(panel.train_page, event)
-    qtbot.waitUntil(lambda: panel.training.shot.shown is not None, timeout=20000)
-    assert panel.training.shot.source.target == str(tmp_path / "paint.####.exr")
-    assert panel.train_page.source.kinds["sequences"].isChecked()
 
 
 def test_everything_is_reached_by_the_keyboard(qtbot: QtBot, open_panel: OpenPanel) -> None:

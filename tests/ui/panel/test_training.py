@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,29 @@ def test_a_source_brings_the_nodes_knobs_and_an_estimate(place: Place) -> None:
     assert place.training.form.value("epochs") == 2400
     place.desk.pass_time()
     place.play("estimate")
-    assert "12\u2009000 steps" in place.training.spoken_estimate()
+    assert place.training.spoken_estimate().startswith("about 12\u2009000 steps")
+
+
+def test_a_choice_of_the_default_against_the_node_stays(place: Place, tmp_path: Path) -> None:
+    place.choose(NODE)
+    place.training.form.set("epochs", 10000)
+    place.choose(dataclasses.replace(NODE, validation_frames="1013"))
+    assert place.training.form.chosen() == {"epochs": 10000}
+    place.training.note()
+    again = Place(tmp_path)
+    again.choose(NODE)
+    assert again.training.form.chosen() == {"epochs": 10000}
+    again.choose(Source(script="/show/other.nk", node="CopyCat1"))
+    assert (again.training.form.chosen(), again.training.form.value("epochs")) == ({}, 2400)
+
+
+def test_the_values_of_a_shot_come_back_with_it(place: Place) -> None:
+    place.choose(NODE)
+    place.training.form.set("ranks", 2)
+    place.choose(Source(script="/show/other.nk", node="CopyCat1"))
+    assert place.training.form.value("ranks") == 1
+    place.choose(NODE)
+    assert place.training.form.value("ranks") == 2
 
 
 def test_typing_asks_once_when_it_rests(place: Place) -> None:

@@ -44,18 +44,20 @@ class Actions:
         if state in ("submitted", "training", "finished"):
             raise UnderstudyError(f"{files.record}: this run is {state}; there is nothing to resume")
         if place_of_job(files):
-            following.requeue(read_sent(files.directory), TRAIN, None)
+            step, _ = following.requeue(read_sent(files.directory), TRAIN, None)
             self._farms.forget(files.directory)
-            return {"said": f"{files.name} will start again on its farm, from its newest checkpoint."}
+            where = "from its newest checkpoint" if step == TRAIN else f"with its {step}"
+            return {"said": f"{files.name} will start again on its farm, {where}."}
         before = files.record.read_bytes()
         detach(["resume", str(files.record)], lambda: _has_begun(files, before), asking)
         return {"said": f"{files.name} goes on, on this machine."}
 
     def requeue(self, asking: Asking) -> Done:
         sent = _job(_files(asking))
-        numbers = following.requeue(sent, TRAIN, asking.whole_or_none("rank"))
+        step, numbers = following.requeue(sent, TRAIN, asking.whole_or_none("rank"))
         self._farms.forget(sent.job.run_directory)
-        return {"said": f"{sent.job.name}: rank {', '.join(map(str, numbers))} will start again."}
+        what = "rank" if step == TRAIN else step
+        return {"said": f"{sent.job.name}: {what} {', '.join(map(str, numbers))} will start again."}
 
     def cancel(self, asking: Asking) -> Done:
         sent = _job(_files(asking))

@@ -1,4 +1,4 @@
-"""Work that another process does for us: `understudy apply`, `suggest` and `resume`, as on the command line."""
+"""Work that another process does for us: `understudy apply`, `export`, `suggest`, `resume`, as on the command line."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from understudy.report.run_record import RunRecord
 from understudy.runs import RunFiles
 from understudy_farm.backend import ENDED, TaskState
 from understudy_farm.folder import JobFolder
-from understudy_farm.plan import TRAIN
+from understudy_farm.plan import BAKE, TRAIN
 from understudy_farm.tasks import read_job_record
 from understudy_farm.watcher import TASKS
 
@@ -57,7 +57,7 @@ def state_by_tasks(state: str, tasks: Sequence[Task]) -> str:
     ends = {task.state for task in tasks if task.step == TRAIN}
     if state in OVER or not ends or not ends <= {*ENDED}:
         return state
-    if "failed" not in ends:
+    if not any(task.state == "failed" for task in tasks if task.step in (BAKE, TRAIN)):
         return "stopped"
     return "failed" if state == "submitted" else LOST
 

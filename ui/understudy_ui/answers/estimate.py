@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from understudy.dataset import decode_pair
 from understudy.errors import UnderstudyError
+from understudy.pairs import Pair
 from understudy.report.run_record import RunRecord
 from understudy.runs import run_of
 from understudy.settings import Settings, total_steps
 from understudy_farm.folder import JobFolder, read_job
 from understudy_farm.plan import TRAIN
-from understudy_farm.submission import Request, mebibytes_of_a_run
+from understudy_farm.submission import Request, mebibytes_of_a_run, named_pairs
 from understudy_ui.answers.asking import Asking
 from understudy_ui.answers.rows import RunBook
 from understudy_ui.answers.training import request_by
@@ -37,21 +38,32 @@ class Pace:
 
 def estimate(asking: Asking, book: RunBook) -> EstimateShown:
     request = request_by(asking.words())
-    settings, pairs = request.order.settings, request.order.source.pairs()
+    settings, pairs = request.order.settings, named_pairs(request)
     pace = next(paces_of_runs_like(request, book), None)
-    batch = settings.batch_size * (request.choices.ranks if settings.scale_batch else 1)
-    batch = batch or (pace.batch_size if pace else 0)
-    num_pairs = sum(pair.use == "train" for pair in pairs)
-    steps = total_steps(settings, num_pairs, batch or 1)
-    decoded = decode_pair(pairs[0], settings.crop_size)
+    batch, certainty = _batch(settings, request.choices.ranks, pace)
+    steps = total_steps(settings, sum(pair.use == "train" for pair in pairs), batch)
     return {
         "num_pairs": len(pairs),
         "total_steps": 0 if settings.minutes else steps,
         "seconds": _seconds(settings, steps, pace),
-        "memory_gib": len(pairs) * (decoded.input.nbytes + decoded.target.nbytes) / 2**30,
+        "memory_gib": None if request.choices.bake else _memory_gib(pairs, settings),
         "disk_mib": float(mebibytes_of_a_run(settings)),
-        "batch_size": batch,
+        "certainty": "exactly" if settings.steps or settings.minutes else certainty,
     }
+
+
+def _batch(settings: Settings, num_ranks: int, pace: Pace | None) -> tuple[int, str]:
+    """Crops a step over all ranks, and how sure the steps are that follow from it: only the machine of rank 0 knows
+    what it will choose, but one crop for every rank at least."""
+    if settings.batch_size:
+        return settings.batch_size * (num_ranks if settings.scale_batch else 1), "exactly"
+    return (pace.batch_size, "about") if pace else (num_ranks, "at most")
+
+
+def _memory_gib(pairs: Sequence[Pair], settings: Settings) -> float:
+    """As much as the first pair takes, for each."""
+    decoded = decode_pair(pairs[0], settings.crop_size)
+    return len(pairs) * (decoded.input.nbytes + decoded.target.nbytes) / 2**30
 
 
 def paces_of_runs_like(request: Request, book: RunBook) -> Iterator[Pace]:

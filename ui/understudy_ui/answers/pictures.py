@@ -76,7 +76,8 @@ class Pictures:
     def view(self, asking: Asking) -> ViewShown:
         """Raises UnderstudyError when one of the pictures that there are cannot be read."""
         shot = self._shot_of(Path(asking.text("place")))
-        sides = self._sides_of(shot, asking.whole("frame"), asking.text("result"))
+        frame, plate = asking.whole("frame"), asking.text("input")
+        sides = self._sides_of(shot, frame, FileSequence(plate), FileSequence(asking.text("result")))
         size = asking.whole("width", WIDTH), asking.whole("height", HEIGHT)
         exposure, gamma = asking.number("exposure"), asking.number("gamma", 1.0)
         if gamma <= 0 or abs(exposure) > 100:
@@ -106,17 +107,14 @@ class Pictures:
         except OSError as error:
             raise UnderstudyError(f"{place}: cannot be read ({error.strerror}); look at the list of runs") from error
 
-    def _sides_of(self, shot: Shot, frame: int, pattern: str) -> Sides:
-        pair = next((pair for pair in shot.pairs if pair.frame == frame), None)
-        source, path = shot.order.source, FileSequence(pattern).path(frame) if pattern else Path()
-        plate: FrameSource | None = pair.input if pair else None
-        if isinstance(source, SequenceSource) and pair is None and source.input_frame(frame).path.is_file():
-            plate = source.input_frame(frame)
+    def _sides_of(self, shot: Shot, frame: int, plate: FileSequence, applied: FileSequence) -> Sides:
+        pair = _pair_of(shot, frame, plate)
+        shown: FrameSource | None = pair.input if pair else _plate_frame(shot, frame, plate)
         result = None
-        if path.is_file():
+        if (path := applied.path(frame)).is_file():
             layer = ",".join(self._channels_of(pair.target)) if pair else ""
             result = FileFrame(path=path, frame=frame, layer=layer, colour=shot.order.colour)
-        return Sides(input=plate, target=pair.target if pair else None, result=result)
+        return Sides(input=shown, target=pair.target if pair else None, result=result)
 
     def _channels_of(self, target: FrameSource) -> tuple[str, ...]:
         key = _key(target)
@@ -175,6 +173,26 @@ def sheet(asking: Asking) -> SheetShown:
 def _shot_of(place: Path) -> Shot:
     order = remembered(read_record(place), run_of(place), {})
     return Shot(order=order, pairs=order.source.pairs())
+
+
+def _pair_of(shot: Shot, frame: int, plate: FileSequence) -> Pair | None:
+    """By the name of its input's file, where the plate is known: a script may number its pairs otherwise."""
+    name = plate.path(frame).name
+    is_known = not plate.is_still
+    return next(
+        (pair for pair in shot.pairs if (pair.input.media.path.name == name if is_known else pair.frame == frame)), None
+    )
+
+
+def _plate_frame(shot: Shot, frame: int, plate: FileSequence) -> FrameSource | None:
+    """An unpainted frame; None where nobody knows of which sequence, or there is no such file."""
+    source = shot.order.source
+    if isinstance(source, SequenceSource):
+        found = source.input_frame(frame)
+    else:
+        layer = shot.pairs[0].input.media.layer if shot.pairs else ""
+        found = FileFrame(path=plate.path(frame), frame=frame, layer=layer, colour=shot.order.colour)
+    return found if found.path.is_file() else None
 
 
 def _side_of(chosen: Chosen, frame: int, side: str) -> FrameSource:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ from understudy.errors import UnderstudyError
 from understudy.report.metrics import NewestStep, newest_step
 from understudy.report.run_record import RunRecord, read_record
 from understudy.runs import RECORD_SUFFIX, RunFiles, run_of
-from understudy_farm.folder import VERSION, read_sent
+from understudy.versions import VERSION
+from understudy_farm.folder import read_sent
 from understudy_ui.answers.asking import Asking
 from understudy_ui.answers.condition import OVER, place_of_job, state_of_run
 from understudy_ui.answers.remembered import Remembered, Stamp, stamp_of
@@ -83,7 +85,8 @@ class RunBook:
             "state": state,
             "step": newest.step if newest else 0,
             "total_steps": record.total_steps,
-            "loss": newest.loss if newest and newest.loss == newest.loss else None,
+            "minutes": _minutes(record),
+            "loss": newest.loss if newest and math.isfinite(newest.loss) else None,
             "started": record.started,
             "seconds_left": _seconds_left(record, newest) if state == "training" and newest else None,
             "farm": self._farms.of(sent) if sent else "",
@@ -110,10 +113,15 @@ def _seconds_left(record: RunRecord, newest: NewestStep) -> float | None:
     left = []
     if record.total_steps and newest.steps_a_line > 0 and newest.seconds_a_line > 0:
         left.append((record.total_steps - newest.step) * newest.seconds_a_line / newest.steps_a_line)
-    minutes = record.settings.get("minutes")
-    if isinstance(minutes, int | float) and minutes > 0:
+    if minutes := _minutes(record):
         left.append(minutes * 60 - newest.seconds)
-    return max(0.0, min(left)) if left else None
+    return max(0.0, min(left)) if left and all(map(math.isfinite, left)) else None
+
+
+def _minutes(record: RunRecord) -> float:
+    """0: only its steps count."""
+    minutes = record.settings.get("minutes")
+    return max(0.0, float(minutes)) if isinstance(minutes, int | float) else 0.0
 
 
 def _broken(place: Path, fault: str) -> RunRow:
@@ -124,6 +132,7 @@ def _broken(place: Path, fault: str) -> RunRow:
         "state": "failed",
         "step": 0,
         "total_steps": 0,
+        "minutes": 0.0,
         "loss": None,
         "started": "",
         "seconds_left": None,

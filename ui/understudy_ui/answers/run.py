@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Sequence
@@ -170,4 +171,5 @@ def _says(sent: Sent) -> FarmSays:
 
 
 def _as_json(value: object) -> Json:
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    is_json = value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+    return value if is_json else str(value)  # type: ignore[return-value]

@@ -100,7 +100,7 @@ class Service:
             time.sleep(0.02)
 
     def _write(self, number: int, what: Mapping[str, object]) -> None:
-        line = json.dumps({"id": number, **what}, ensure_ascii=False)
+        line = json.dumps({"id": number, **what})
         with self._lock:
             try:
                 self._out.write(line + "\n")

@@ -36,5 +36,6 @@ def answers_in(folder: Path) -> dict[str, Answer]:
         "rename": Answer(lane="acts", give=acts.rename),
         "trash": Answer(lane="acts", give=acts.trash),
         "apply": Answer(lane="long", give=results.apply),
+        "export": Answer(lane="long", give=results.export),
         "suggest": Answer(lane="long", give=results.suggest),
     }

@@ -99,18 +99,13 @@ def check(asking: Asking) -> CheckShown:
 
 
 def preview(asking: Asking) -> PreviewShown:
-    words, said = asking.words(), list[str]()
-
-    def say(line: str) -> None:
-        said.append(line)
-        asking.tell(line)
-
-    job, files = what_would_be_sent(request_by(words), say)
+    words, found = asking.words(), list[str]()
+    job, files = what_would_be_sent(request_by(words), found.append, asking.tell)
     return {
         "command": shlex.join(["understudy", "submit", *words]),
         "run_directory": str(job.run_directory),
         "files": files,
-        "remarks": said,
+        "remarks": found,
     }
 
 

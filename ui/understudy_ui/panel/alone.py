@@ -7,7 +7,7 @@ from typing import Mapping, Sequence
 
 from understudy_ui.panel.asking import MILLISECONDS_TO_END
 from understudy_ui.panel.host import Alone
-from understudy_ui.panel.qt import QtCore, QtWidgets, run_application
+from understudy_ui.panel.qt import QShortcut, QtCore, QtGui, QtWidgets, run_application
 from understudy_ui.panel.theme import dark_palette
 from understudy_ui.panel.window import Panel
 
@@ -21,6 +21,7 @@ def show(paths: Sequence[str], environment: Mapping[str, str]) -> int:
     application = QtWidgets.QApplication([])
     dress(application)
     panel = Panel(Alone(environment), environment)
+    QShortcut(QtGui.QKeySequence("Ctrl+Q"), panel).activated.connect(panel.close)
     panel.resize(*SIZE)
     panel.open(paths)
     panel.show()

@@ -12,7 +12,7 @@ from understudy_ui.panel.pictures import Gallery, Shown
 from understudy_ui.panel.qt import QtCore
 from understudy_ui.protocol import GIVE_UP, Json
 
-DOES = frozenset({"submit", "stop", "resume", "requeue", "cancel", "trash", "rename", "apply"})
+DOES = frozenset({"submit", "stop", "resume", "requeue", "cancel", "trash", "rename", "apply", "export"})
 """Questions that change something: never asked a second time by themselves."""
 
 MILLISECONDS_TO_END = 100_000

@@ -10,6 +10,8 @@ GAP = 8
 """Pixels between things that belong together."""
 EDGE = 12
 """Pixels between a place and its border."""
+LABEL_WIDTH = 78
+"""Pixels, of what stands left of a field under Result."""
 
 ON_DARK = ("#56b4e9", "#e69f00", "#33c3a0", "#cc79a7", "#f0e442", "#ff7f50", "#b9b9ff", "#d0d0d0")
 ON_LIGHT = ("#0072b2", "#d55e00", "#009e73", "#a64d86", "#8a6d00", "#56b4e9", "#5b5bb5", "#444444")
@@ -117,6 +119,15 @@ def primary(button: QtWidgets.QPushButton) -> None:
 def airy(view: QtWidgets.QAbstractItemView) -> None:
     """Rows with room, as in a table."""
     view.setStyleSheet("QAbstractItemView::item { padding: 3px 2px; }")
+
+
+def paint_focus(painter: QtGui.QPainter, widget: QtWidgets.QWidget) -> None:
+    """A frame around what the keys go to, after everything else was painted."""
+    if widget.hasFocus():
+        painter.setClipping(False)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QtGui.QPen(Tones(widget.palette()).accent, 1))
+        painter.drawRect(widget.rect().adjusted(0, 0, -1, -1))
 
 
 def paint_invitation(view: QtWidgets.QAbstractScrollArea, text: str) -> None:

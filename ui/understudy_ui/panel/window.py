@@ -8,7 +8,9 @@ from typing import Mapping, Optional, Sequence
 
 from understudy_ui.panel.asking import Answers
 from understudy_ui.panel.host import Host
+from understudy_ui.panel.model.export import Export
 from understudy_ui.panel.model.frame_view import FrameView
+from understudy_ui.panel.model.plate import plate_of
 from understudy_ui.panel.model.remembered import Remembered, remembered_in
 from understudy_ui.panel.model.result import Result
 from understudy_ui.panel.model.run_view import RunView
@@ -48,12 +50,14 @@ class Panel(QtWidgets.QWidget):
         self.runs, self.run_view = Runs(runs_desk, self.message), RunView(runs_desk)
         self.frames, self.result_frames = FrameView(runs_desk), FrameView(result_desk)
         self.result = Result(result_desk, self.message)
+        self.export = Export(result_desk, self.message, self.result)
         self.train_page = TrainPage(self.training, host, self.message, thumbnails)
         self.runs_page = RunsPage(
             self.runs, self.run_view, Sheets(runs_desk), self.frames, sheet_pictures, frame_pictures
         )
         self.result_page = ResultPage(
             self.result,
+            self.export,
             host,
             self.message,
             lambda: self.training.shot.source.node,
@@ -108,6 +112,13 @@ class Panel(QtWidgets.QWidget):
             self.places.setTabToolTip(number, tr("{place} (Ctrl+{number})").format(place=name, number=number + 1))
             shortcut = QShortcut(QtGui.QKeySequence(f"Ctrl+{number + 1}"), self)
             shortcut.activated.connect(lambda to=number: self.places.setCurrentIndex(to))
+        self.places.currentChanged.connect(lambda _index: self._direct_keys())
+
+    def _direct_keys(self) -> None:
+        """Where Qt moved the focus into another place, it goes to what that place is about, if it names that."""
+        page, focused = self.places.currentWidget(), self.window().focusWidget()
+        if focused is not None and page.isAncestorOf(focused) and page.focusProxy() is not None:
+            page.setFocus()
 
     def _connect(self) -> None:
         self.answers.said.connect(lambda line: self.message.complain([line]))
@@ -115,7 +126,7 @@ class Panel(QtWidgets.QWidget):
         self.train_page.sent.connect(self._show_sent)
         self.training.shot.pairs_changed.subscribe(self._take_shot)
         self.run_view.changed.subscribe(self._take_run)
-        self.result.apply_changed.subscribe(self._take_applied)
+        self.result.applied_changed.subscribe(self._take_applied)
 
     def _try_again(self) -> None:
         self.message.clear()
@@ -134,11 +145,11 @@ class Panel(QtWidgets.QWidget):
         run = self.run_view.run
         self.result.show(run)
         if run is not None:
-            self.result_frames.show(run["row"]["place"], [pair["frame"] for pair in run["pairs"]])
+            self.result_frames.show(run["row"]["place"], plate_of(run["pairs"]))
 
     def _take_applied(self) -> None:
         for view in (self.frames, self.result_frames):
-            view.take_result(self.result.applied)
+            view.take_result(self.result.applied, self.result.applied_frames)
 
     def _show_sent(self, run_directory: str) -> None:
         """The new run comes first in its data directory."""

@@ -14,6 +14,10 @@ class Changes:
     def subscribe(self, call: Callable[[], None]) -> None:
         self._calls.append(call)
 
+    def unsubscribe(self, call: Callable[[], None]) -> None:
+        """For a view that goes before what it shows."""
+        self._calls.remove(call)
+
     def tell(self) -> None:
-        for call in self._calls:
+        for call in list(self._calls):
             call()

@@ -47,37 +47,34 @@ class Form:
         self.set(name, self.base(name))
 
     def is_chosen(self, name: str) -> bool:
-        return name in self._chosen
+        return name in self._chosen and not _same(self._chosen[name], self.base(name))
 
     def is_of_node(self, name: str) -> bool:
         """Whether the node says it, otherwise than the default, and no hand went over it."""
-        return name in self._of_node and name not in self._chosen
+        return name in self._of_node and not self.is_chosen(name)
 
     def take_node(self, knobs: Mapping[str, Json]) -> None:
-        """The node's knobs lie under what was chosen. A choice that says the same is none any more."""
+        """The node's knobs lie under what was chosen. A choice that says the same is none."""
         self._of_node = {
             name: value
             for name, value in knobs.items()
             if name in self and not _same(value, self._by_name[name]["default"])
         }
-        self._chosen = {name: value for name, value in self._chosen.items() if not _same(value, self.base(name))}
         self.changed.tell()
 
     def take_chosen(self, chosen: Mapping[str, Json]) -> None:
-        """What was remembered; fields that there are not any more are left out."""
-        self._chosen = {
-            name: value for name, value in chosen.items() if name in self and not _same(value, self.base(name))
-        }
+        """What was remembered; fields that there are not any more, or of another kind now, are left out."""
+        self._chosen = {name: value for name, value in chosen.items() if name in self and _fits(self._by_name[name], value)}
         self.changed.tell()
 
     def chosen(self) -> Dict[str, Json]:
-        return dict(self._chosen)
+        return {name: value for name, value in self._chosen.items() if self.is_chosen(name)}
 
     def words(self) -> List[str]:
         """Those fields that were chosen, in the order of the form."""
         said: List[str] = []
         for field in self.fields:
-            if field["name"] in self._chosen:
+            if self.is_chosen(field["name"]):
                 said += field_words(field, self._chosen[field["name"]])
         return said
 
@@ -116,6 +113,15 @@ def _as_word(value: Json) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     return "" if value is None else str(value)
+
+
+def _fits(field: Field, value: Json) -> bool:
+    """Whether it is a value that an editor of that kind gives."""
+    if field["kind"] == "flag" or isinstance(value, bool):
+        return field["kind"] == "flag" and isinstance(value, bool)
+    if field["kind"] in ("whole", "number"):
+        return isinstance(value, int if field["kind"] == "whole" else (int, float))
+    return isinstance(value, list) if field["kind"] == "words" else value is None or isinstance(value, str)
 
 
 def _same(one: Json, other: Json) -> bool:

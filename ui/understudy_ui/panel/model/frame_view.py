@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import List, Mapping, Optional, cast
+from typing import List, Mapping, Optional, Sequence, cast
 
 from understudy_ui.panel.model.changes import Changes
 from understudy_ui.panel.model.desk import Desk, Newest
+from understudy_ui.panel.model.plate import Plate
 from understudy_ui.protocol import Json, ViewShown
 
 MILLISECONDS_OF_SLIDING = 150
@@ -18,8 +19,7 @@ class FrameView:
         self._desk = desk
         self._asking = Newest()
         self.place = ""
-        self.frames: List[int] = []
-        """Of the pairs."""
+        self.plate = Plate()
         self.frame = 0
         self.exposure = 0.0
         """Stops."""
@@ -31,14 +31,14 @@ class FrameView:
         self._is_watched = False
         self.changed, self.frames_changed = Changes(), Changes()
 
-    def show(self, place: str, frames: List[int]) -> None:
-        if (place, frames) == (self.place, self.frames):
+    def show(self, place: str, plate: Plate) -> None:
+        if (place, plate) == (self.place, self.plate):
             return
         if place != self.place:
             self.result, self.shown, self.fault = "", None, ""
-        self.place, self.frames = place, frames
-        if self.frame not in frames:
-            self.frame = frames[0] if frames else 0
+        self.place, self.plate = place, plate
+        if self.frame not in plate.frames:
+            self.frame = plate.frames[0] if plate.frames else 0
         self.frames_changed.tell()
         self.changed.tell()
         self._ask_soon()
@@ -59,7 +59,7 @@ class FrameView:
 
     def step(self, by: int) -> None:
         """To the next pair, or the one before."""
-        later = [frame for frame in self.frames if (frame - self.frame) * by > 0]
+        later = [frame for frame in self.plate.frames if (frame - self.frame) * by > 0]
         if later:
             self.go_to(min(later) if by > 0 else max(later))
 
@@ -68,10 +68,14 @@ class FrameView:
             self.exposure, self.gamma = exposure, gamma
             self._ask_soon()
 
-    def take_result(self, pattern: str) -> None:
-        if pattern != self.result:
-            self.result = pattern
-            self._ask_soon()
+    def take_result(self, pattern: str, frames: Sequence[int]) -> None:
+        """Of an applied sequence, and the frames that were made: one of them comes on view, a painted one if it can."""
+        self.result = pattern
+        if frames and self.frame not in frames:
+            painted = [frame for frame in frames if frame in self.plate.frames]
+            self.frame = (painted or list(frames))[0]
+            self.frames_changed.tell()
+        self._ask_soon()
 
     def _ask_soon(self) -> None:
         if self._is_watched and self.place and self.frame:
@@ -80,6 +84,7 @@ class FrameView:
     def _ask(self) -> None:
         about: Mapping[str, Json] = {
             "place": self.place,
+            "input": self.plate.pattern,
             "frame": self.frame,
             "exposure": self.exposure,
             "gamma": self.gamma,

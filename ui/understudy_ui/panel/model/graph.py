@@ -57,7 +57,7 @@ def loss_span(values: Sequence[float], is_log: bool) -> Span:
 
 
 def ticks(span: Span, most: int) -> List[float]:
-    """Round numbers in the span: 1, 2 or 5 times a power of ten, or decades."""
+    """Round numbers in the span: of a few decades some from each, of many the decades."""
     if span.is_log:
         return _log_ticks(span, most)
     rough = (span.high - span.low) / max(1, most)
@@ -73,7 +73,7 @@ def _log_ticks(span: Span, most: int) -> List[float]:
     first, last = math.floor(math.log10(span.low)), math.ceil(math.log10(span.high))
     if span.high < span.low * 4:
         return ticks(Span(span.low, span.high), most)
-    for steps in ((1, 2, 5), (1, 3), (1,)):
+    for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
         found = [step * 10.0**power for power in range(first, last + 1) for step in steps]
         inside = [value for value in found if span.low <= value <= span.high]
         if len(inside) <= most:

@@ -29,7 +29,7 @@ class Remembered:
             self._shots = _shots_of(json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             pass
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             self.faults = [f"{path}: the last values cannot be read ({error}); the defaults are taken"]
 
     def of(self, key: str) -> Mapping[str, Json]:

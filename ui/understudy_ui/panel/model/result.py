@@ -7,10 +7,10 @@ from typing import Callable, Dict, List, Mapping, Optional, cast
 
 from understudy_ui.panel.model.changes import Changes
 from understudy_ui.panel.model.desk import Desk, Newest
-from understudy_ui.panel.model.source import as_pattern
+from understudy_ui.panel.model.plate import plate_of
 from understudy_ui.panel.model.tongue import tr
 from understudy_ui.panel.model.voice import Voice
-from understudy_ui.protocol import Done, Json, RunShown, SuggestionShown
+from understudy_ui.protocol import AppliedShown, Json, RunShown, SuggestionShown
 
 BEST, LATEST = "best", "latest"
 NUM_SUGGESTIONS = 8
@@ -31,18 +31,26 @@ class Result:
         self.suggestions: List[SuggestionShown] = []
         self.applied = ""
         """Pattern of the last applied sequence."""
+        self.applied_frames: List[int] = []
+        """Those that were made of it."""
         self.frames_of_input: List[int] = []
         """Of the whole shot, where they are known."""
         self.changed, self.apply_changed, self.suggestions_changed = Changes(), Changes(), Changes()
+        self.applied_changed = Changes()
 
     def show(self, run: Optional[RunShown]) -> None:
-        is_other = self._place_of(run) != self._place_of(self.run)
+        place = self.place
         self.run = run
-        if is_other:
+        if self.place != place:
             self._suggesting.drop()
-            self.suggestions, self.suggesting, self.applied = [], "", ""
+            self.suggestions, self.suggesting, self.applied, self.applied_frames = [], "", "", []
             self.suggestions_changed.tell()
         self.changed.tell()
+
+    @property
+    def place(self) -> str:
+        """Of the run; empty: none is shown."""
+        return self.run["row"]["place"] if self.run else ""
 
     def checkpoints(self) -> Dict[str, int]:
         """Name to step: best (when one was measured), latest, then all, newest first."""
@@ -59,17 +67,17 @@ class Result:
 
     def input_pattern(self) -> str:
         """The sequence that the run's own inputs are frames of; empty where they are several, or stills."""
-        patterns = {as_pattern(pair["input"]["path"]) for pair in self.run["pairs"]} if self.run else set()
-        pattern = patterns.pop() if len(patterns) == 1 else ""
-        return pattern if "#" in pattern else ""
+        return plate_of(self.run["pairs"]).pattern if self.run else ""
 
     def apply(self, about: Mapping[str, Json], then: Callable[[str], None]) -> None:
         """about: input, output, frames, checkpoint; `then` gets the pattern of what was written."""
 
         def on_done(answer: Json) -> None:
-            self.applied = str(about["output"])
+            shown = cast(AppliedShown, answer)
+            self.applied, self.applied_frames = str(about["output"]), shown["frames"]
             self._tell_applying("")
-            self._voice.say(cast(Done, answer)["said"])
+            self.applied_changed.tell()
+            self._voice.say(shown["said"])
             then(self.applied)
 
         def on_faults(lines: List[str]) -> None:
@@ -77,7 +85,7 @@ class Result:
             self._voice.complain(lines)
 
         self._voice.say("")
-        asked = {"place": self._place_of(self.run), **about}
+        asked = {"place": self.place, **about}
         self._applying.put(self._desk.ask("apply", asked, on_done, on_faults, self._tell_applying))
         self._tell_applying(tr("Starting ..."))
 
@@ -95,7 +103,7 @@ class Result:
             self._tell_suggesting("")
             self._voice.complain(lines)
 
-        about: Mapping[str, Json] = {"place": self._place_of(self.run), "input": pattern, "count": NUM_SUGGESTIONS}
+        about: Mapping[str, Json] = {"place": self.place, "input": pattern, "count": NUM_SUGGESTIONS}
         self._suggesting.put(self._desk.ask("suggest", about, on_suggestions, on_faults, self._tell_suggesting))
         self._tell_suggesting(tr("Looking at the frames ..."))
 
@@ -110,9 +118,6 @@ class Result:
     def _tell_suggesting(self, line: str) -> None:
         self.suggesting = line
         self.suggestions_changed.tell()
-
-    def _place_of(self, run: Optional[RunShown]) -> str:
-        return run["row"]["place"] if run else ""
 
 
 def fraction_told(line: str) -> Optional[float]:

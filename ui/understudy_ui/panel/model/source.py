@@ -106,6 +106,12 @@ def as_pattern(path: str) -> str:
     return path[: len(path) - len(name)] + _FRAME_NUMBER.sub(lambda found: "#" * len(found[0]), stem) + dot + ending
 
 
+def number_in(path: str) -> int:
+    """plate.1001.exr -> 1001: what `as_pattern` takes out; 0 of a path that has no number."""
+    found = _FRAME_NUMBER.search(PurePath(path).name.rpartition(".")[0])
+    return int(found[0]) if found else 0
+
+
 def _option(flag: str, value: str) -> List[str]:
     if not value:
         return []

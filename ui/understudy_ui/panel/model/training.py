@@ -51,6 +51,8 @@ class Training:
     def choose(self, source: Source, snapshot: str = "") -> None:
         """Take a source; if it was trained before, with the values that it had then."""
         if source.key() != self.shot.source.key():
+            self.note()
+            self.form.take_node({})
             self._recall(self._remembered.of(source.key()))
         self.shot.choose(source, snapshot)
 
@@ -118,9 +120,9 @@ class Training:
         self._tell_sending("")
 
     def note(self) -> None:
-        """Remember this shot's values."""
+        """Remember this shot's values, once it was seen what lies under them."""
         key = self.shot.source.key()
-        if not key:
+        if not key or self.shot.shown is None:
             return
         farms = {name: form.chosen() for name, form in self.farm_forms.items() if form.chosen()}
         self._remembered.note(
@@ -130,12 +132,13 @@ class Training:
         self._remembered.faults = []
 
     def spoken_estimate(self) -> str:
-        """22 500 steps · about 1 h 40 min · 3.2 GiB of memory on each machine · 410 MiB of disk"""
+        """22 500 steps · about 1 h 40 min · 3.2 GiB of frames in memory per machine · 410 MiB of disk"""
         if self.estimate is None:
             return self.estimate_fault
         known, said = self.estimate, []
+        steps = {"about": tr("about {count} steps"), "at most": tr("at most {count} steps")}
         said.append(
-            tr("{count} steps").format(count=spoken_count(known["total_steps"]))
+            steps.get(known["certainty"], tr("{count} steps")).format(count=spoken_count(known["total_steps"]))
             if known["total_steps"]
             else tr("as many steps as the time allows")
         )
@@ -144,7 +147,11 @@ class Training:
             if known["seconds"] is None
             else tr("about {time}").format(time=spoken_seconds(known["seconds"]))
         )
-        said.append(tr("{size} of memory per machine").format(size=spoken_mib(known["memory_gib"] * 1024)))
+        said.append(
+            tr("memory unknown before the bake")
+            if known["memory_gib"] is None
+            else tr("{size} of frames in memory per machine").format(size=spoken_mib(known["memory_gib"] * 1024))
+        )
         said.append(tr("{size} of disk").format(size=spoken_mib(known["disk_mib"])))
         return BETWEEN.join(said)
 
@@ -179,7 +186,9 @@ class Training:
             form.take_chosen(of_farm if isinstance(of_farm, dict) else {})
 
     def _take_source(self) -> None:
-        self.form.take_node(self.shot.shown["knobs"] if self.shot.shown else {})
+        """While it is looked at anew, or cannot be read, its node is taken to say what it said."""
+        if self.shot.shown is not None:
+            self.form.take_node(self.shot.shown["knobs"])
 
     def _on_change(self) -> None:
         self._changing.put(self._desk.after(MILLISECONDS_OF_CHANGES, self._after_change))

@@ -13,3 +13,6 @@ class Voice(Protocol):
 
     def complain(self, lines: List[str]) -> None:
         """Something is to be mended. The same complaint is shown once, however often it comes."""
+
+    def withdraw(self, lines: List[str]) -> None:
+        """That complaint was seen to; another that came since stays."""

@@ -178,7 +178,7 @@ class PathEditor(Editor):
 
     def __init__(self, label: str, browse: Callable[[QtWidgets.QWidget, str, Callable[[str], None]], None]) -> None:
         super().__init__()
-        self._shown = ""
+        self._shown, self._proposed = "", ""
         self.line = PathLine()
         self.line.setAccessibleName(label)
         self.line.editingFinished.connect(self._take)
@@ -192,6 +192,12 @@ class PathEditor(Editor):
         self._shown = str(value or "")
         if self.line.text() != self._shown:
             self.line.setText(self._shown)
+
+    def propose(self, path: str) -> None:
+        """Fill in, unless somebody typed something of his own."""
+        if path and self.line.text() in ("", self._proposed):
+            self._proposed = path
+            self.show_value(path)
 
     def _choose(self, path: str) -> None:
         self.line.setText(path)

@@ -38,6 +38,10 @@ class FormView(QtWidgets.QWidget):
         form.changed.subscribe(self.refresh)
         self.refresh()
 
+    def forget(self) -> None:
+        """It goes, while its form stays."""
+        self._form.changed.unsubscribe(self.refresh)
+
     def num_chosen(self) -> int:
         return sum(self._form.is_chosen(field["name"]) for field in self._fields)
 

@@ -130,7 +130,9 @@ class FramePanel(QtWidgets.QWidget):
             wanted = ["input", "result" if "result" in self._pictures else "target"]
         if manner == DIFFERENCE:
             wanted, names = ["difference"], {"difference": tr("difference of result and ground truth, x4")}
-            note = self._view.fault or tr("Apply the model first: the difference is that of result and ground truth.")
+            missing = tr("This frame is not painted, or no result was made of it.")
+            first = tr("Apply the model first: the difference is that of result and ground truth.")
+            note = self._view.fault or (missing if self._view.result else first)
         pictures: List[Tuple[str, QtGui.QPixmap]] = [
             (names[name], self._pictures[name]) for name in wanted if name in self._pictures
         ]

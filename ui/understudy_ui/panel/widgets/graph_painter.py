@@ -139,7 +139,9 @@ class GraphPainter:
             painter.setPen(self._tones.text)
             painter.drawText(left + 28, y + metrics.ascent(), name)
 
-    def draw_hover(self, step: int, readings: Sequence[Tuple[str, float, QtGui.QColor]], notes: Sequence[str]) -> None:
+    def draw_hover(
+        self, step: int, readings: Sequence[Tuple[str, Tuple[int, float], QtGui.QColor]], notes: Sequence[str]
+    ) -> None:
         painter, plot, tones = self._painter, self._plot, self._tones
         x = self.x(step)
         painter.setPen(QtGui.QPen(tones.faint, 1))
@@ -155,10 +157,10 @@ class GraphPainter:
             painter.fillRect(box, _faded(tones.ground, 230))
             painter.setPen(tones.rule)
             painter.drawRect(box)
-        for number, (said, loss, colour) in enumerate(readings):
+        for number, (said, (at, loss), colour) in enumerate(readings):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
-            painter.drawEllipse(QtCore.QPointF(x, self.y(loss)), 3.5, 3.5)
+            painter.drawEllipse(QtCore.QPointF(self.x(at), self.y(loss)), 3.5, 3.5)
             y = top + 4 + height * number
             painter.drawEllipse(QtCore.QPointF(left + 10, y + height / 2), 3, 3)
             painter.setPen(tones.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 from understudy_ui.panel.model.form import Form
 from understudy_ui.panel.model.tongue import tr
@@ -26,7 +26,7 @@ class KnobsView(QtWidgets.QScrollArea):
         super().__init__()
         self._training = training
         self._farm_shown = ""
-        self._farm_options: Optional[Fold] = None
+        self._farm_options: Optional[Tuple[Form, Fold, FormView]] = None
         self._place_of_options = QtWidgets.QVBoxLayout()
         self.views: List[FormView] = []
         self.folds: List[Fold] = []
@@ -41,6 +41,7 @@ class KnobsView(QtWidgets.QScrollArea):
         return next(view.editors[name] for view in self.views if name in view.editors)
 
     def _build(self) -> None:
+        self._drop_options()
         form, body = self._training.form, QtWidgets.QWidget()
         layout = QtWidgets.QVBoxLayout(body)
         layout.setContentsMargins(0, 0, EDGE, 0)
@@ -84,19 +85,29 @@ class KnobsView(QtWidgets.QScrollArea):
         """The chosen farm's own options, and the names that it knows."""
         self._farm_shown = self._training.farm
         form = self._training.farm_form()
-        if self._farm_options is not None:
-            self._place_of_options.removeWidget(self._farm_options)
-            self._farm_options.deleteLater()
-            self._farm_options = None
-        if form is not None and form.fields:
-            title = tr("Options of {farm}").format(farm=self._training.farm)
-            self._farm_options = Fold(title, self._view(form, form.fields), is_open=False)
-            self._place_of_options.addWidget(self._farm_options)
+        if self._farm_options is None or self._farm_options[0] is not form:
+            self._drop_options()
+            self._show_options(form)
         for view in self.views:
             view.refresh_suggestions()
         if self.views:
             self._note_farms()
             self._refresh()
+
+    def _drop_options(self) -> None:
+        if self._farm_options is not None:
+            _, fold, view = self._farm_options
+            view.forget()
+            self._place_of_options.removeWidget(fold)
+            fold.deleteLater()
+            self._farm_options = None
+
+    def _show_options(self, form: Optional[Form]) -> None:
+        if form is not None and form.fields:
+            view = self._view(form, form.fields)
+            fold = Fold(tr("Options of {farm}").format(farm=self._training.farm), view, is_open=False)
+            self._place_of_options.addWidget(fold)
+            self._farm_options = form, fold, view
 
     def _note_farms(self) -> None:
         """What a farm is, as its tooltip."""

@@ -10,7 +10,7 @@ from understudy_ui.panel.model.graph import Span, loss_span, nearest, panned, ti
 from understudy_ui.panel.model.speech import spoken_count, spoken_loss
 from understudy_ui.panel.model.tongue import tr
 from understudy_ui.panel.qt import Qt, QtCore, QtGui, QtWidgets, place_of
-from understudy_ui.panel.theme import Tones
+from understudy_ui.panel.theme import Tones, paint_focus
 from understudy_ui.panel.widgets.graph_painter import GraphPainter, Look, event_lines
 from understudy_ui.protocol import CurveShown
 
@@ -109,9 +109,7 @@ class LossGraph(QtWidgets.QWidget):
             painter.drawText(self.plot(), int(Qt.AlignmentFlag.AlignCenter), tr("No loss yet"))
         if self.hovered is not None and self.curves:
             self._painter(painter).draw_hover(self.hovered, self._read(self.hovered), self._events_near(self.hovered))
-        if self.hasFocus():
-            painter.setPen(QtGui.QPen(Tones(self.palette()).accent, 1))
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        paint_focus(painter, self)
         painter.end()
 
     def resizeEvent(self, _event: QtGui.QResizeEvent) -> None:
@@ -193,8 +191,8 @@ class LossGraph(QtWidgets.QWidget):
     def _painter(self, painter: QtGui.QPainter) -> GraphPainter:
         return GraphPainter(painter, self.plot(), self.view(), self.losses(), self.look, Tones(self.palette()))
 
-    def _read(self, step: int) -> List[Tuple[str, float, QtGui.QColor]]:
-        """Of every curve: what is written beside the line at that step, its loss, its colour."""
+    def _read(self, step: int) -> List[Tuple[str, Tuple[int, float], QtGui.QColor]]:
+        """Of every curve: what is written of its point nearest to that step; the point: step and loss; its colour."""
         found = []
         for place, curve in self.curves.items():
             if curve["steps"] and curve["steps"][0] <= step <= curve["steps"][-1] * 1.02:
@@ -204,7 +202,7 @@ class LossGraph(QtWidgets.QWidget):
                     step=spoken_count(curve["steps"][at]), loss=spoken_loss(loss)
                 )
                 said = f"{self.names.get(place, '')}   {said}" if len(self.curves) > 1 else said
-                found.append((said, loss, self.colour(place)))
+                found.append((said, (curve["steps"][at], loss), self.colour(place)))
         return found
 
     def _events_near(self, step: int) -> List[str]:

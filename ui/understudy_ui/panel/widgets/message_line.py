@@ -44,6 +44,10 @@ class MessageLine(QtWidgets.QFrame):
             self._complaint = list(lines)
             self._show(lines, True, "")
 
+    def withdraw(self, lines: List[str]) -> None:
+        if lines == self._complaint:
+            self.say("")
+
     def offer(self, line: str, remedy_name: str, remedy: Callable[[], None]) -> None:
         """A complaint with a button that mends it."""
         self._complaint, self._remedy = [line], remedy

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Dict, List, Tuple, Union, cast
 
 from understudy_ui.panel.model.shot import Shot, about_thumbnail
+from understudy_ui.panel.model.source import number_in
 from understudy_ui.panel.model.tongue import tr
 from understudy_ui.panel.qt import Qt, QtCore, QtGui, QtWidgets
 from understudy_ui.panel.theme import Tones, paint_invitation
@@ -207,7 +209,21 @@ class Card(QtWidgets.QStyledItemDelegate):
         left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setPen(tones.bad if has_trouble else tones.text)
-        painter.drawText(line, int(left | middle), f"{pair['frame']}" + ("  \u26a0" if has_trouble else ""))
+        number, file_name = str(pair["frame"]), PurePath(pair["input"]["path"]).name
+        painter.drawText(line, int(left | middle), number + ("  \u26a0" if has_trouble else ""))
         is_held = pair["use"] == "validation"
         painter.setPen(tones.lines[1] if is_held else tones.faint)
-        painter.drawText(line, int(right | middle), tr("validation") if is_held else "")
+        said = tr("validation") if is_held else ""
+        painter.drawText(line, int(right | middle), said)
+        if number_in(file_name) != pair["frame"]:
+            self._paint_file_name(painter, line, number, file_name, said, tones)
+
+    def _paint_file_name(
+        self, painter: QtGui.QPainter, line: QtCore.QRect, number: str, file_name: str, other: str, tones: Tones
+    ) -> None:
+        """Of a pair that a script numbers otherwise than its file is numbered."""
+        width = painter.fontMetrics().horizontalAdvance
+        room = line.adjusted(width(number + "  \u26a0  "), 0, -width(other + "  "), 0)
+        painter.setPen(tones.faint)
+        shown = painter.fontMetrics().elidedText(file_name, Qt.TextElideMode.ElideLeft, room.width())
+        painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), shown)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 from understudy_ui.panel.qt import Qt, QtCore, QtGui, QtWidgets, place_of
-from understudy_ui.panel.theme import Tones
+from understudy_ui.panel.theme import paint_focus
+from understudy_ui.panel.widgets.minified import Minified
 
 WHEEL_FACTOR = 1.25
 GREATEST_ZOOM = 32.0
@@ -21,6 +22,8 @@ class PictureView(QtWidgets.QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._pictures: List[Tuple[str, QtGui.QPixmap]] = []
+        self._minified: Dict[int, Minified] = {}
+        """By the picture's key."""
         self._note = ""
         self.wipes = False
         self.wipe = 0.5
@@ -37,6 +40,8 @@ class PictureView(QtWidgets.QWidget):
     def show_pictures(self, pictures: Sequence[Tuple[str, QtGui.QPixmap]], note: str = "") -> None:
         """`note` is said while there is none."""
         self._pictures = [(name, picture) for name, picture in pictures if not picture.isNull()]
+        keys = {picture.cacheKey(): picture for _, picture in self._pictures}
+        self._minified = {key: self._minified.get(key, Minified(picture)) for key, picture in keys.items()}
         self._note = note
         self.update()
 
@@ -72,12 +77,9 @@ class PictureView(QtWidgets.QWidget):
         else:
             for cell, (name, picture) in zip(self._cells(), self._pictures):
                 painter.setClipRect(cell)
-                painter.drawPixmap(self._place(cell, picture), picture, QtCore.QRectF(picture.rect()))
+                self._paint_picture(painter, self._place(cell, picture), picture)
                 self._paint_name(painter, cell, name, Qt.AlignmentFlag.AlignLeft)
-        if self.hasFocus():
-            painter.setClipping(False)
-            painter.setPen(Tones(self.palette()).accent)
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        paint_focus(painter, self)
         painter.end()
 
     def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
@@ -131,13 +133,17 @@ class PictureView(QtWidgets.QWidget):
             (left, right), self._pictures, (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
         ):
             painter.setClipRect(side)
-            painter.drawPixmap(frame, picture, QtCore.QRectF(picture.rect()))
+            self._paint_picture(painter, frame, picture)
             self._paint_name(painter, self.rect(), name, align)
         painter.setClipping(False)
         painter.setPen(QtGui.QPen(QtGui.QColor("#ffffff"), 1))
         painter.drawLine(line, self.rect().top(), line, self.rect().bottom())
         painter.setBrush(QtGui.QColor("#ffffff"))
         painter.drawEllipse(QtCore.QPointF(line + 0.5, self.rect().center().y()), 5, 5)
+
+    def _paint_picture(self, painter: QtGui.QPainter, frame: QtCore.QRectF, picture: QtGui.QPixmap) -> None:
+        drawn = self._minified[picture.cacheKey()].fitting(frame.width() * self.devicePixelRatioF())
+        painter.drawPixmap(frame, drawn, QtCore.QRectF(drawn.rect()))
 
     def _paint_name(self, painter: QtGui.QPainter, cell: QtCore.QRect, name: str, align: Qt.AlignmentFlag) -> None:
         if not name:

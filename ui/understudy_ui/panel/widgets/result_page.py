@@ -1,4 +1,4 @@
-"""Result: the checkpoint, what it makes of the shot, and the frame to paint next; beside it, how that looks."""
+"""Result: the checkpoint, what it makes of the shot, what to paint next, its export; beside it, how that looks."""
 
 from __future__ import annotations
 
@@ -6,31 +6,37 @@ from pathlib import PurePath
 from typing import Callable, Dict
 
 from understudy_ui.panel.host import Host, HostFault
+from understudy_ui.panel.model.export import Export
 from understudy_ui.panel.model.frame_view import FrameView
 from understudy_ui.panel.model.result import BEST, LATEST, Result, fraction_told
 from understudy_ui.panel.model.speech import BETWEEN, spoken_count, spoken_loss, spoken_state
 from understudy_ui.panel.model.tongue import tr
 from understudy_ui.panel.model.voice import Voice
 from understudy_ui.panel.qt import Qt, QtGui, QtWidgets
-from understudy_ui.panel.theme import EDGE, GAP, Elided, airy, headline, primary, quieten
+from understudy_ui.panel.theme import EDGE, GAP, LABEL_WIDTH, Elided, headline, primary, quieten
 from understudy_ui.panel.widgets.beside import Beside
 from understudy_ui.panel.widgets.editors import PathEditor, QuietBox, browse_file
+from understudy_ui.panel.widgets.export_box import ExportBox
 from understudy_ui.panel.widgets.frame_panel import WIPE, FramePanel
+from understudy_ui.panel.widgets.paint_next import PaintNext
 from understudy_ui.protocol import Json, RunRow
-
-LABEL_WIDTH = 78
-"""Pixels."""
 
 
 class ResultPage(QtWidgets.QWidget):
     """Of the run that is shown in full under Runs."""
 
     def __init__(
-        self, result: Result, host: Host, voice: Voice, node: Callable[[], str], frames: FrameView, picture: FramePanel
+        self,
+        result: Result,
+        export: Export,
+        host: Host,
+        voice: Voice,
+        node: Callable[[], str],
+        frames: FrameView,
+        picture: FramePanel,
     ) -> None:
         super().__init__()
         self._result, self._host, self._voice, self._node, self._frames = result, host, voice, node, frames
-        self._own: Dict[str, str] = {"input": "", "output": ""}
         self.picture = picture
         self.picture.manner.setCurrentIndex(WIPE)
         self.name, self.about = QtWidgets.QLabel(), quieten(Elided())
@@ -48,10 +54,8 @@ class ResultPage(QtWidgets.QWidget):
         self.progress.setFixedHeight(20)
         self.inference = QtWidgets.QPushButton(tr("Create Inference"))
         self.read_back = QtWidgets.QPushButton(tr("Read Result"))
-        self.suggest = QtWidgets.QPushButton(tr("Suggest Frames"))
-        self.suggest.setToolTip(tr("Look through the whole shot for what the model knows least"))
-        self.suggestions = _table()
-        self.told = quieten(Elided())
+        self.paint_next = PaintNext(result, frames, lambda: self.input.line.text().strip(), self._go_to)
+        self.export = ExportBox(export, self._step)
         self._lay_out()
         self._connect()
         self._show()
@@ -66,7 +70,7 @@ class ResultPage(QtWidgets.QWidget):
 
     def _lay_out(self) -> None:
         headline(self.name)
-        top, buttons, next_row = QtWidgets.QHBoxLayout(), QtWidgets.QHBoxLayout(), QtWidgets.QHBoxLayout()
+        top, buttons = QtWidgets.QHBoxLayout(), QtWidgets.QHBoxLayout()
         top.setSpacing(GAP + 4)
         top.addWidget(self.name)
         top.addWidget(self.about, 1)
@@ -74,11 +78,6 @@ class ResultPage(QtWidgets.QWidget):
         for button in (self.apply, self.inference, self.read_back):
             buttons.addWidget(button)
         buttons.addStretch(1)
-        title = QtWidgets.QLabel(tr("Paint Next"))
-        headline(title)
-        next_row.addWidget(title)
-        next_row.addWidget(self.told, 1)
-        next_row.addWidget(self.suggest)
         form = QtWidgets.QWidget()
         column = QtWidgets.QVBoxLayout(form)
         column.setContentsMargins(0, 0, GAP, 0)
@@ -88,8 +87,9 @@ class ResultPage(QtWidgets.QWidget):
         column.addLayout(buttons)
         column.addWidget(self.progress)
         column.addSpacing(EDGE)
-        column.addLayout(next_row)
-        column.addWidget(self.suggestions, 1)
+        column.addWidget(self.paint_next, 1)
+        column.addSpacing(EDGE)
+        column.addWidget(self.export)
         layout = QtWidgets.QVBoxLayout(self)
         layout.setContentsMargins(EDGE, EDGE, EDGE, EDGE)
         layout.addWidget(Beside(form, self.picture, 0.42))
@@ -116,16 +116,13 @@ class ResultPage(QtWidgets.QWidget):
 
     def _connect(self) -> None:
         self.apply.clicked.connect(self._apply)
-        self.suggest.clicked.connect(self._suggest)
         self.inference.clicked.connect(self._create_inference)
         self.read_back.clicked.connect(self._show_in_host)
-        self.suggestions.itemSelectionChanged.connect(self._look_at_suggestion)
-        self.suggestions.itemActivated.connect(lambda item, _column: self._go_to(item))
         self.output.edited.connect(lambda _path: self._show())
         self.input.edited.connect(lambda _path: self._show())
         self._result.changed.subscribe(self._show)
         self._result.apply_changed.subscribe(self._show_applying)
-        self._result.suggestions_changed.subscribe(self._show_suggestions)
+        self.checkpoint.currentIndexChanged.connect(lambda _index: self.export.show_model())
 
     def _show(self) -> None:
         run = self._result.run
@@ -135,22 +132,18 @@ class ResultPage(QtWidgets.QWidget):
         self.about.setText(_facts(row, has_model) if row else "")
         self._show_checkpoints()
         if row is not None:
-            self._propose("input", self.input, self._result.input_pattern())
-            self._propose("output", self.output, _output_of(row))
+            self.input.propose(self._result.input_pattern())
+            self.output.propose(_output_of(row))
+            self.export.show_model()
         can_host = self._host.can_create_inference()
         self.inference.setVisible(can_host)
         self.read_back.setVisible(can_host)
         self.inference.setEnabled(has_model)
         self.read_back.setEnabled(bool(self._result.applied))
-        for widget in (self.checkpoint, self.input, self.output, self.frames, self.suggest):
+        for widget in (self.checkpoint, self.input, self.output, self.frames):
             widget.setEnabled(has_model)
+        self.paint_next.suggest.setEnabled(has_model)
         self._show_applying()
-
-    def _propose(self, name: str, editor: PathEditor, pattern: str) -> None:
-        """Fill in, unless somebody typed something of his own."""
-        if pattern and editor.line.text() in ("", self._own[name]):
-            self._own[name] = pattern
-            editor.show_value(pattern)
 
     def _show_checkpoints(self) -> None:
         named = self._result.checkpoints()
@@ -173,16 +166,9 @@ class ResultPage(QtWidgets.QWidget):
         self.progress.setValue(round((fraction or 0) * 1000))
         self.progress.setFormat(told)
 
-    def _show_suggestions(self) -> None:
-        is_busy = bool(self._result.suggesting)
-        self.suggest.setText(tr("Give Up") if is_busy else tr("Suggest Frames"))
-        self.told.setText(self._result.suggesting)
-        self.suggestions.clear()
-        for found in self._result.suggestions:
-            item = QtWidgets.QTreeWidgetItem([str(found["frame"]), f"{found['score']:.2f}", found["why"]])
-            item.setData(0, Qt.ItemDataRole.UserRole, found["frame"])
-            item.setToolTip(2, tr("{why}\nDouble click: go to this frame in the host").format(why=found["why"]))
-            self.suggestions.addTopLevelItem(item)
+    def _step(self) -> int:
+        """Of the chosen checkpoint; 0: there is none."""
+        return int(self.checkpoint.currentData() or 0)
 
     def _apply(self) -> None:
         if self._result.applying:
@@ -192,31 +178,20 @@ class ResultPage(QtWidgets.QWidget):
             "input": self.input.line.text().strip(),
             "output": self.output.line.text().strip(),
             "frames": self.frames.text().strip(),
-            "checkpoint": int(self.checkpoint.currentData()),
+            "checkpoint": self._step(),
         }
         self._result.apply(about, lambda _pattern: self._show())
 
-    def _suggest(self) -> None:
-        if self._result.suggesting:
-            self._result.give_up_suggesting()
-        else:
-            self._result.suggest(self.input.line.text().strip())
-
-    def _look_at_suggestion(self) -> None:
-        for item in self.suggestions.selectedItems():
-            self._frames.go_to(int(item.data(0, Qt.ItemDataRole.UserRole)))
-
     def _create_inference(self) -> None:
-        step = int(self.checkpoint.currentData())
-        self._in_host(lambda: self._host.create_inference(self._node(), self._result.model_of(step)))
+        self._in_host(lambda: self._host.create_inference(self._node(), self._result.model_of(self._step())))
 
     def _show_in_host(self) -> None:
         frames = self._result.frames_of_input
         first, last = (frames[0], frames[-1]) if frames else (1, 1)
         self._in_host(lambda: self._host.show_result(self._result.applied, first, last))
 
-    def _go_to(self, item: QtWidgets.QTreeWidgetItem) -> None:
-        self._in_host(lambda: self._host.go_to_frame(int(item.data(0, Qt.ItemDataRole.UserRole))))
+    def _go_to(self, frame: int) -> None:
+        self._in_host(lambda: self._host.go_to_frame(frame))
 
     def _in_host(self, do: Callable[[], None]) -> None:
         try:
@@ -234,16 +209,3 @@ def _output_of(row: RunRow) -> str:
     """Beside the run's files, under its name, so that no result goes over another's."""
     folder = PurePath(row["place"]).parent
     return str(folder / f"{row['name']}.result" / "result.####.exr")
-
-
-def _table() -> QtWidgets.QTreeWidget:
-    table = QtWidgets.QTreeWidget()
-    table.setHeaderLabels([tr("Frame"), tr("Score"), tr("Why")])
-    table.setRootIsDecorated(False)
-    table.setAlternatingRowColors(True)
-    table.setUniformRowHeights(True)
-    table.setColumnWidth(0, 70)
-    table.setColumnWidth(1, 60)
-    table.setAccessibleName(tr("Frames to paint next"))
-    airy(table)
-    return table

@@ -13,9 +13,12 @@ from understudy_ui.panel.model.speech import (
     spoken_state,
 )
 from understudy_ui.panel.model.tongue import tr
-from understudy_ui.panel.qt import Qt, QtCore, QtGui, QtWidgets
+from understudy_ui.panel.qt import QShortcut, Qt, QtCore, QtGui, QtWidgets
 from understudy_ui.panel.theme import GAP, Elided, Tones, headline, quieten
 from understudy_ui.protocol import Json, RunRow, RunShown
+
+ROOM_TO_TYPE = 60
+"""Pixels beside a name that is changed."""
 
 
 class RunHeader(QtWidgets.QWidget):
@@ -30,10 +33,14 @@ class RunHeader(QtWidgets.QWidget):
         self.progress = QtWidgets.QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setFixedHeight(6)
+        self.progress.setRange(0, 1000)
         self.new_name = QtWidgets.QLineEdit()
         self.new_name.setAccessibleName(tr("New name"))
         self.new_name.hide()
         self.new_name.returnPressed.connect(self._rename)
+        escape = QShortcut(QtGui.QKeySequence("Escape"), self.new_name)
+        escape.setContext(Qt.ShortcutContext.WidgetShortcut)
+        escape.activated.connect(self._end_rename)
         self.link = QtWidgets.QToolButton()
         self.link.setText(tr("Farm Monitor"))
         self.link.setToolTip(tr("Open the job in the farm's own monitor"))
@@ -44,9 +51,9 @@ class RunHeader(QtWidgets.QWidget):
 
     def show_run(self, row: Optional[RunRow], run: Optional[RunShown]) -> None:
         other = (row["place"] if row else "") != (self._row["place"] if self._row else "")
-        self._row, self._link = row, run["link"] if run else ""
+        self._row, self._link = row, _address(run["link"] if run else "")
         if other:
-            self.new_name.hide()
+            self._end_rename()
         self.link.setVisible(bool(self._link))
         self.progress.setVisible(row is not None and bool(row["total_steps"]))
         state = row["state"] if row else ""
@@ -62,8 +69,7 @@ class RunHeader(QtWidgets.QWidget):
         self.state.setPalette(palette)
         self.about.setText(BETWEEN.join(_facts(row)) if row else "")
         if row is not None:
-            self.progress.setRange(0, max(1, row["total_steps"]))
-            self.progress.setValue(row["step"])
+            self.progress.setValue(round(_share_done(row) * self.progress.maximum()))
 
     def _make_buttons(self) -> Dict[str, QtWidgets.QPushButton]:
         about = {
@@ -121,12 +127,18 @@ class RunHeader(QtWidgets.QWidget):
     def _begin_rename(self) -> None:
         if self._row is not None:
             self.new_name.setText(self._row["name"])
+            self.new_name.setMinimumWidth(self.name.sizeHint().width() + ROOM_TO_TYPE)
+            self.name.hide()
             self.new_name.show()
             self.new_name.setFocus()
             self.new_name.selectAll()
 
-    def _rename(self) -> None:
+    def _end_rename(self) -> None:
         self.new_name.hide()
+        self.name.show()
+
+    def _rename(self) -> None:
+        self._end_rename()
         name = self.new_name.text().strip()
         if self._row is not None and name and name != self._row["name"]:
             self._do("rename", name=name)
@@ -138,14 +150,33 @@ class RunHeader(QtWidgets.QWidget):
         box.setText(question)
         box.setInformativeText(self._row["name"] if self._row else "")
         yes = box.addButton(self.buttons[what].text(), QtWidgets.QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(tr("Keep"), QtWidgets.QMessageBox.ButtonRole.RejectRole)
+        keep = box.addButton(tr("Keep"), QtWidgets.QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(keep)
+        box.setEscapeButton(keep)
         yes.clicked.connect(lambda: self._do(what))
         box.open()
 
 
+def _address(link: str) -> str:
+    """Empty for a farm without a monitor of its own: it gives a command line instead."""
+    return link if "://" in link else ""
+
+
+def _share_done(row: RunRow) -> float:
+    """By steps or by the clock, whichever is further."""
+    if row["state"] == "finished":
+        return 1.0
+    by_steps = row["step"] / max(1, row["total_steps"])
+    left, minutes = row["seconds_left"], row["minutes"]
+    by_clock = 1 - left / (60 * minutes) if minutes and left is not None else 0.0
+    return min(max(by_steps, by_clock), 1.0)
+
+
 def _facts(row: RunRow) -> List[str]:
     facts = []
-    if row["total_steps"]:
+    if row["minutes"]:
+        facts.append(tr("step {step}").format(step=spoken_count(row["step"])))
+    elif row["total_steps"]:
         step, total = spoken_count(row["step"]), spoken_count(row["total_steps"])
         facts.append(tr("step {step} of {total}").format(step=step, total=total))
     if row["loss"] is not None:

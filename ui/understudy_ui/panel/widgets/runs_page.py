@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 from understudy_ui.panel.model.frame_view import FrameView
+from understudy_ui.panel.model.plate import plate_of
 from understudy_ui.panel.model.run_view import RunView
 from understudy_ui.panel.model.runs import Runs
 from understudy_ui.panel.model.sheets import Sheets
@@ -107,6 +108,7 @@ class RunsPage(QtWidgets.QWidget):
         layout.setSpacing(GAP)
         layout.addLayout(top)
         layout.addWidget(self.splitter, 1)
+        self.setFocusProxy(self.table)  # not the path above, into which a key would write
 
     def _show_rows(self) -> None:
         runs = self._runs
@@ -124,7 +126,7 @@ class RunsPage(QtWidgets.QWidget):
             self._sheets.show(row["place"] if row else "", [])
             return
         self._sheets.show(run["row"]["place"], run["sheets"])
-        self._frames.show(run["row"]["place"], [pair["frame"] for pair in run["pairs"]])
+        self._frames.show(run["row"]["place"], plate_of(run["pairs"]))
         self.ranks.show_run(run)
         self.log.show_ranks(len(run["ranks"]))
         self.settings.show_run(run)

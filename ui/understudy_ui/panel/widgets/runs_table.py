@@ -183,7 +183,7 @@ def _said(row: RunRow, column: int) -> str:
     if column == STATE:
         return spoken_state(row["state"])
     if column == STEP:
-        return f"{spoken_count(row['step'])} / {spoken_count(row['total_steps'])}" if row["total_steps"] else "\u2013"
+        return _said_steps(row)
     if column == LOSS:
         return spoken_loss(row["loss"])
     if column == LEFT:
@@ -191,6 +191,13 @@ def _said(row: RunRow, column: int) -> str:
     if column == FARM:
         return row["farm"]
     return row["started"][:16].replace("T", "  ")
+
+
+def _said_steps(row: RunRow) -> str:
+    """Of a run by the clock nobody knows how many there will be."""
+    if row["minutes"]:
+        return spoken_count(row["step"])
+    return f"{spoken_count(row['step'])} / {spoken_count(row['total_steps'])}" if row["total_steps"] else "\u2013"
 
 
 def _searched(row: RunRow) -> str:

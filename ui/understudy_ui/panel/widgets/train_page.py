@@ -37,7 +37,8 @@ class TrainPage(QtWidgets.QWidget):
         self.problems = ProblemsView(training.shot)
         self.problems.frame_chosen.connect(self.pairs.show_frame)
         self.knobs = KnobsView(training)
-        self.knobs.complained.connect(lambda line: voice.complain([line]))
+        self._knob_fault = ""
+        self.knobs.complained.connect(self._complain_of_knob)
         self.summary, self.estimate = QtWidgets.QLabel(), QtWidgets.QLabel()
         self._make_buttons()
         self._lay_out()
@@ -47,7 +48,7 @@ class TrainPage(QtWidgets.QWidget):
             changes.subscribe(self._show)
         for changes in (training.sending_changed, training.estimate_changed, training.farm_changed):
             changes.subscribe(self._show)
-        training.form_known.subscribe(lambda: training.form.changed.subscribe(self._show))
+        training.form_known.subscribe(self._watch_form)
         self._show()
 
     def take_selected(self) -> None:
@@ -65,6 +66,15 @@ class TrainPage(QtWidgets.QWidget):
     def dropEvent(self, event: QtGui.QDropEvent) -> None:
         self._training.choose(from_dropped(dropped_paths(event), self._training.shot.source))
         event.acceptProposedAction()
+
+    def _watch_form(self) -> None:
+        self._training.form.changed.subscribe(self._show)
+        self._training.form.changed.subscribe(lambda: self._voice.withdraw([self._knob_fault]))
+
+    def _complain_of_knob(self, fault: str) -> None:
+        """Until a knob is given a value that can be taken."""
+        self._knob_fault = fault
+        self._voice.complain([fault])
 
     def _selected(self) -> Source:
         """Raises HostFault for a selection that cannot be trained."""
