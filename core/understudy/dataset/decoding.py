@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.dataset.decoded import Dataset, DecodedPair, PairFacts, StoredPixels
-from understudy.dataset.faults import find_problems, refuse_unlearnable, remarks
+from understudy.dataset.faults import find_problems, refuse_giants, refuse_unlearnable, remarks
 from understudy.dataset.shelf import ArrayPlace, CacheFault, Shelf
 from understudy.errors import Problems, UnderstudyError
 from understudy.files import make_folder
@@ -124,6 +124,7 @@ def decode_pair(pair: Pair, crop_size: int) -> DecodedPair:
     """Read both sides and lay them over one window. Raises UnderstudyError when a side cannot be read."""
     plate, paint = pair.input.read(), pair.target.read()
     both = plate.data_window.union(paint.data_window)
+    refuse_giants(pair, both)
     window = both.grown_to(crop_size, crop_size, within=plate.display_window)
     source, target = plate.over(window), paint.over(window)  # H W C each
     is_finite = np.isfinite(source).all(axis=-1) & np.isfinite(target).all(axis=-1)  # H W

@@ -17,6 +17,15 @@ FEWEST_PIXELS = 2
 """A side of a pair: the loss looks at differences between neighbours."""
 
 
+def refuse_giants(pair: Pair, window: Window) -> None:
+    """Both sides are laid over one window."""
+    if window.is_too_large:
+        raise UnderstudyError(
+            f"frame {pair.frame}: the data windows of {pair.input.label} and {pair.target.label} span {window}, "
+            "more than any picture; render them in one place"
+        )
+
+
 def refuse_unlearnable(pair: Pair, window: Window, valid: NDArray[np.bool_]) -> None:
     """An empty window is told of by `find_problems`, together with its data window."""
     if window.is_empty:

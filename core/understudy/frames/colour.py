@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 import OpenImageIO as oiio
 
-from understudy.errors import ProblemList, UnderstudyError
+from understudy.errors import ProblemList, UnderstudyError, quoted
 from understudy.frames.image import FloatPixels, Image
 
 BUILT_IN_CONFIG = "ocio://default"
@@ -101,7 +101,7 @@ class ColourRules:
         names = [*filter(self.knows, _EVERYDAY_NAMES), *config.getColorSpaceNames(), *config.getRoles()]
         names += [alias for name in config.getColorSpaceNames() for alias in config.getAliases(name)]
         raise UnderstudyError(
-            f"colour space {colorspace!r} is not in the OCIO config {self._config_name()}; "
+            f"colour space {quoted(colorspace)} is not in the OCIO config {self._config_name()}; "
             f"use {RAW}, or {_nearest(colorspace, names)}"
         )
 
@@ -110,13 +110,13 @@ class ColourRules:
         display = self.display or config.getDefaultDisplayName()
         if display not in config.getDisplayNames():
             raise UnderstudyError(
-                f"display {display!r} is not in the OCIO config {self._config_name()}; "
+                f"display {quoted(display)} is not in the OCIO config {self._config_name()}; "
                 f"use {_nearest(display, config.getDisplayNames())}"
             )
         view = self.view or config.getDefaultViewName(display)
         if view not in config.getViewNames(display):
             raise UnderstudyError(
-                f"view {view!r} is not a view of display {display!r} in the OCIO config {self._config_name()}; "
+                f"view {quoted(view)} is not a view of display {display!r} in the OCIO config {self._config_name()}; "
                 f"use {_nearest(view, config.getViewNames(display))}"
             )
         return display, view

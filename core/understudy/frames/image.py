@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from understudy.frames.window import Window
 
 FloatPixels = NDArray[np.float32]
+
+_LARGE_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,24 @@ class Image:
         if not shared.is_empty:
             out[_slices(shared, window)] = self.pixels[_slices(shared, self.data_window)]
         return out
+
+    def with_result(self, result: Image) -> Image:
+        """This picture and the result's channels, which lie over the same window and replace those of their names."""
+        assert result.data_window == self.data_window, (result.data_window, self.data_window)
+        kept = [place for place, name in enumerate(self.channels) if name not in result.channels]
+        return replace(
+            self,
+            pixels=np.concatenate((self.pixels[..., kept], result.pixels), axis=2),  # H W C
+            channels=(*(self.channels[place] for place in kept), *result.channels),
+        )
+
+
+def room_for(height: int, width: int, num_channels: int) -> FloatPixels:
+    """H W C to be filled. Of a large frame it is memory of its own, which leaves no hole in that of everything else."""
+    num_bytes = 4 * height * width * num_channels
+    if num_bytes < _LARGE_BYTES:
+        return np.empty((height, width, num_channels), np.float32)
+    return np.frombuffer(mmap.mmap(-1, num_bytes), np.float32).reshape(height, width, num_channels)
 
 
 def _slices(part: Window, whole: Window) -> tuple[slice, slice]:

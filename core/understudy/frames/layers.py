@@ -11,6 +11,7 @@ from understudy.frames.window import Window
 
 MAX_MAIN_CHANNELS = 4
 """A file without R, G, B and with more channels than this has no picture that could be meant by an empty layer."""
+_MAIN_LAYERS = {"rgb": ("R", "G", "B"), "rgba": ("R", "G", "B", "A"), "alpha": ("A",)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,8 @@ class Header:
     """What a file holds, without its pixels."""
 
     path: Path
+    format_name: str = "openexr"
+    """As OpenImageIO calls it: openexr, png, dpx ..."""
     parts: tuple[Part, ...]
     views: tuple[str, ...] = ()
     """Views of a single-part stereo file, the hero (whose channels have no prefix) first."""
@@ -98,6 +101,25 @@ def select(header: Header, layer: str = "", channels: Sequence[str] = (), view: 
             f"say which layer is meant; {_offer(header)}"
         )
     return Selection(part=candidates[0], indices=tuple(range(len(candidates[0].channels))))
+
+
+def names_in_layer(layer: str, channels: Sequence[str]) -> tuple[str, ...]:
+    """Under which names a picture of these channels goes into a layer: the reverse of `select`.
+
+    rgb, rgba and alpha are those channels; as many names with commas as there are channels are the channels' own, and
+    so is one with a dot, or of one letter, for a single channel; anything else is a layer: `diffuse` makes R diffuse.R.
+    Raises UnderstudyError for another number of channels.
+    """
+    names = _MAIN_LAYERS.get(layer) or tuple(name.strip() for name in layer.split(","))
+    is_layer = len(names) == 1 and (len(channels) > 1 or not (layer in _MAIN_LAYERS or "." in layer or len(layer) == 1))
+    if is_layer:
+        names = tuple(f"{layer}.{channel.rpartition('.')[2]}" for channel in channels)
+    if len(set(names)) == len(channels) and all(names):
+        return names
+    raise UnderstudyError(
+        f"layer {layer!r} has place for {len(set(filter(None, names)))} channels, and {len(channels)} are to go there "
+        f"({', '.join(channels)}); give a layer's name, or as many channels with commas"
+    )
 
 
 def _parts_of_view(header: Header, view: str) -> list[Part]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import OpenImageIO as oiio
+from numpy.typing import NDArray
 
 from understudy.errors import UnderstudyError
 from understudy.frames.colour import DEFAULT_COLOUR, RAW, ColourRules
-from understudy.frames.image import FloatPixels, Image
+from understudy.frames.image import FloatPixels, Image, room_for
 from understudy.frames.layers import Header, Part, Selection, select
 from understudy.frames.window import Window
 
-# Frames are read on several threads at once, one file each; threads of OpenImageIO's own would only get in their way.
+# Several frames are read and written at once, each on a thread of ours; threads of the libraries' own would only get in
+# their way. -1: OpenEXR has none; 1 would be a single one, for which all of ours had to wait.
 oiio.attribute("threads", 1)
-oiio.attribute("exr_threads", 1)
+oiio.attribute("exr_threads", -1)
 
 MOVIE_SUFFIXES = {".mov", ".mp4", ".m4v", ".avi", ".mxf", ".mkv", ".webm", ".wmv", ".r3d", ".braw"}
 SRGB = "srgb_rec709_scene"
@@ -31,7 +34,22 @@ _ENCODING_FIELDS = {
 }
 _ENCODING_NAMESPACES = {"oiio", "openexr", "tiff", "png", "jpeg", "dpx", "ICCProfile"}
 
+ROWS_AT_ONCE = 256
+"""As many as the largest block of any compression holds."""
+
 _MAX_PARTS = 1000
+_WIDEST_PIXEL = 100.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilePicture:
+    """A picture, and where in its file it lay."""
+
+    image: Image
+    header: Header
+    selection: Selection
+    is_converted: bool
+    """Colour lies in another space in the file."""
 
 
 def read_header(path: Path) -> Header:
@@ -68,6 +86,20 @@ def read_image(
     config. Only R, G, B of a layer are converted; a channel Y or A or any other never is.
     Raises UnderstudyError naming the file and what to do.
     """
+    found = read_picture(path, layer=layer, channels=channels, view=view, colorspace=colorspace, colour=colour)
+    return found.image
+
+
+def read_picture(
+    path: Path,
+    *,
+    layer: str = "",
+    channels: Sequence[str] = (),
+    view: str = "",
+    colorspace: str = "",
+    colour: ColourRules = DEFAULT_COLOUR,
+) -> FilePicture:
+    """`read_image`'s picture, with the part and the channels that were chosen."""
     opened = open_image(path)
     header = _header_of(opened, path)
     selection = select(header, layer, channels, view)
@@ -80,7 +112,8 @@ def read_image(
         pixel_aspect=header.pixel_aspect,
         metadata=header.metadata,
     )
-    return _in_working_space(picture, selection.part, path, colorspace, colour)
+    image = _in_working_space(picture, selection.part, path, colorspace, colour)
+    return FilePicture(image=image, header=header, selection=selection, is_converted=image is not picture)
 
 
 def open_image(path: Path) -> oiio.ImageInput:
@@ -90,7 +123,7 @@ def open_image(path: Path) -> oiio.ImageInput:
     wishes["oiio:UnassociatedAlpha"] = 1  # colour as stored, as Nuke reads it
     opened = oiio.ImageInput.open(str(path), wishes)
     if opened is None:
-        raise UnderstudyError(f"{path}: {_explained(_reason_of(oiio))}")
+        raise UnderstudyError(f"{path}: {_explained(reason_of_failure(oiio))}")
     return opened
 
 
@@ -118,7 +151,7 @@ def _explained(reason: str) -> str:
     return f"is not an image or is damaged ({reason}); render it again"
 
 
-def _reason_of(failed: object) -> str:
+def reason_of_failure(failed: object) -> str:
     """The first line of OpenImageIO's message; its text may hold bytes of a damaged file that are not UTF-8."""
     try:
         message: str = failed.geterror()  # type: ignore[attr-defined]  # the module and ImageInput both have it
@@ -138,14 +171,35 @@ def _header_of(opened: oiio.ImageInput, path: Path) -> Header:
     parts: list[Part] = []
     while len(parts) < _MAX_PARTS and opened.seek_subimage(len(parts), 0):
         parts.append(_part_of(opened.spec(), len(parts)))
-    _reason_of(opened)  # seeking past the last part leaves a message behind
+    reason = reason_of_failure(opened)  # seeking past the last part leaves a message behind, too
+    if not parts:
+        raise UnderstudyError(f"{path}: is damaged or incomplete ({reason}); render it again")
+    _refuse_no_pictures(parts, path)
     return Header(
         path=path,
+        format_name=opened.format_name(),
         parts=tuple(parts),
         views=_views_of(first),
-        pixel_aspect=first.get_float_attribute("PixelAspectRatio", 1.0) or 1.0,
+        pixel_aspect=_pixel_aspect_of(first),
         metadata=_metadata_of(first),
     )
+
+
+def _refuse_no_pictures(parts: Sequence[Part], path: Path) -> None:
+    """No room is made for what only a damaged header asks for."""
+    whole = parts[0].display_window
+    for part in parts:
+        if part.data_window.is_empty or part.display_window.is_empty:
+            raise UnderstudyError(f"{path}: has an empty window, so that there is no picture; render it again")
+        whole = whole.union(part.data_window).union(part.display_window)
+    if whole.is_too_large:
+        raise UnderstudyError(f"{path}: its windows span {whole}, more than any picture; render it again")
+
+
+def _pixel_aspect_of(spec: oiio.ImageSpec) -> float:
+    """Square where the header states what no lens makes."""
+    stated = spec.get_float_attribute("PixelAspectRatio", 1.0)
+    return stated if 1 / _WIDEST_PIXEL <= stated <= _WIDEST_PIXEL else 1.0
 
 
 def _part_of(spec: oiio.ImageSpec, index: int) -> Part:
@@ -181,7 +235,12 @@ def _metadata_of(spec: oiio.ImageSpec) -> dict[str, int | float | str]:
             kept[attribute.name] = spec.get_string_attribute(attribute.name)
         elif is_about_the_shot(attribute.name) and isinstance(attribute.value, int | float | str):
             kept[attribute.name] = attribute.value
-    return kept
+    return {name: value for name, value in kept.items() if _is_utf8(name) and _is_utf8(value)}
+
+
+def _is_utf8(value: float | str) -> bool:
+    """OpenImageIO gives bytes that are no UTF-8 as halves of characters, and takes none of those back."""
+    return not (isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value))
 
 
 def is_about_the_shot(field: str) -> bool:
@@ -194,16 +253,43 @@ def _read_pixels(opened: oiio.ImageInput, selection: Selection, path: Path) -> F
     if part.has_depth:
         raise UnderstudyError(f"{path}: holds deep or volume pixels, which are not read; flatten it first")
     low, high = min(selection.indices), max(selection.indices) + 1
-    try:
+    window = part.data_window
+    pixels = room_for(window.height, window.width, high - low)
+    opened.seek_subimage(part.index, 0)
+    for first, end in spans_of_rows(opened.spec()):
         # Straight from the file by channel number: ImageBufAlgo.channels gives garbage for mixed half and float.
-        pixels = opened.read_image(part.index, 0, low, high, oiio.FLOAT)  # H W C
-    except (MemoryError, RuntimeError, ValueError) as error:
-        raise UnderstudyError(f"{path}: cannot be decoded ({_first_line(str(error))}); render it again") from error
-    if pixels is None:
-        raise UnderstudyError(f"{path}: is damaged or incomplete ({_reason_of(opened)}); render it again")
-    pixels = pixels.reshape(part.data_window.height, part.data_window.width, high - low)
+        rows = read_rows(opened, path, (first, end), (low, high), oiio.FLOAT)
+        pixels[first - window.y0 : end - window.y0] = rows
     wanted = [index - low for index in selection.indices]
     return pixels if wanted == list(range(high - low)) else np.ascontiguousarray(pixels[..., wanted])
+
+
+def spans_of_rows(spec: oiio.ImageSpec) -> Iterator[tuple[int, int]]:
+    """First row, and the one after the last, of blocks that cover a part from top to bottom, in whole rows of tiles."""
+    high = spec.tile_height or 1
+    step, end = max(1, ROWS_AT_ONCE // high) * high, spec.y + spec.height
+    return ((first, min(first + step, end)) for first in range(spec.y, end, step))
+
+
+def read_rows(
+    opened: oiio.ImageInput, path: Path, rows: tuple[int, int], channels: tuple[int, int], held: oiio.BASETYPE
+) -> NDArray[np.floating]:
+    """Rows W C of the part that was sought, from the first row and channel to before the second, as half or float.
+
+    Raises UnderstudyError naming `path` when they are damaged.
+    """
+    spec, part = opened.spec(), opened.current_subimage()
+    try:
+        if spec.tile_width:
+            columns = spec.x, spec.x + spec.width
+            read = opened.read_tiles(part, 0, *columns, *rows, spec.z, spec.z + 1, *channels, held)
+        else:
+            read = opened.read_scanlines(part, 0, *rows, spec.z, *channels, held)
+    except (MemoryError, RuntimeError, ValueError) as error:
+        raise UnderstudyError(f"{path}: cannot be decoded ({_first_line(str(error))}); render it again") from error
+    if read is None:
+        raise UnderstudyError(f"{path}: is damaged or incomplete ({reason_of_failure(opened)}); render it again")
+    return read.reshape(rows[1] - rows[0], spec.width, channels[1] - channels[0])
 
 
 def _in_working_space(picture: Image, part: Part, path: Path, colorspace: str, colour: ColourRules) -> Image:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MAX_SIDE = 1 << 16
+"""Pixels. A longer side is a slip or damage, no picture's."""
+MAX_PIXELS = 1 << 28
+"""A square of 16384."""
+
 
 @dataclass(frozen=True)
 class Window:
@@ -29,6 +34,11 @@ class Window:
     @property
     def is_empty(self) -> bool:
         return self.x1 <= self.x0 or self.y1 <= self.y0
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether it is beyond any picture, so that it must not be made room for."""
+        return max(self.width, self.height) > MAX_SIDE or self.width * self.height > MAX_PIXELS
 
     def union(self, other: Window) -> Window:
         """The smallest window that holds both; an empty window adds nothing."""

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from understudy.errors import UnderstudyError
 from understudy.files import write_private
+from understudy.plain import table_of
 from understudy.ranks.lines import LineClosed, greet_as_member
 from understudy.ranks.member import Endpoint
-from understudy.ranks.place import RankPlace
+from understudy.ranks.place import HIGHEST_PORT, RankPlace
 
 SECRET_VARIABLE = "UNDERSTUDY_SECRET"
 SHORTEST_SECRET = 16
@@ -53,10 +54,10 @@ def write_notice(path: Path, notice: Notice) -> None:
 def read_notice(path: Path) -> Notice | None:
     """What was published last, by this attempt or an earlier one; None when nothing can be read there."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        return Notice(**data)
-    except (OSError, ValueError, TypeError):
+        notice = table_of(Notice, json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
         return None
+    return notice if 0 <= notice.port <= HIGHEST_PORT else None
 
 
 def secret_given(environment: Mapping[str, str]) -> str:

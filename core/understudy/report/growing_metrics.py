@@ -77,8 +77,5 @@ class GrowingMetrics:
             self._damaged.append(DamagedLine(number=self._num_lines, step=self._step))
             return
         step = line.get("step")
-        if not isinstance(step, int):
-            self._damaged.append(DamagedLine(number=self._num_lines, step=self._step))
-            return
-        self._step = step
+        self._step = step if isinstance(step, int) else self._step
         self._history.add(line)

@@ -23,6 +23,8 @@ JsonLine = Mapping[str, object]
 
 _BYTES_OF_NEWEST = 65536
 _LINES_OF_PACE = 50
+_LARGEST_STEP = 1 << 53
+"""Exact as a float, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +185,7 @@ def _steps_of(lines: Iterator[bytes]) -> Iterator[JsonLine]:
     for raw in lines:
         with suppress(UnderstudyError):  # the first may be cut
             line = parsed_line(raw)
-            if "loss" in line and "event" not in line and math.isfinite(_number(line, "step")):
+            if "loss" in line and "event" not in line:
                 yield line
 
 
@@ -215,11 +217,18 @@ def parsed_line(raw: bytes) -> JsonLine:
     """Raises UnderstudyError when it is damaged."""
     try:
         line = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         line = None
-    if not isinstance(line, dict):
+    if not isinstance(line, dict) or not _says_when(line):
         raise UnderstudyError("is damaged")
     return line
+
+
+def _says_when(line: JsonLine) -> bool:
+    """Whether the step is one; an event may have happened outside any."""
+    may_be_silent = "event" in line and "validation_psnr" not in line
+    step = line.get("step", 0 if may_be_silent else None)
+    return type(step) is int and abs(step) <= _LARGEST_STEP
 
 
 def _drop_half_line(path: Path) -> None:
@@ -237,4 +246,7 @@ def _put(line: JsonLine, columns: Mapping[str, array[float]]) -> None:
 
 def _number(line: JsonLine, name: str) -> float:
     value = line.get(name)
-    return value if isinstance(value, int | float) else math.nan
+    try:
+        return float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:
+        return math.nan

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
-from understudy.errors import UnderstudyError
+from understudy.errors import UnderstudyError, quoted
 from understudy.files import write_text
 from understudy.pairs import Media, Pair, PairUse
 
@@ -99,7 +99,7 @@ def read_record(path: Path) -> RunRecord:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UnderstudyError(f"{path}: cannot be read ({error.strerror}); give a run's data directory") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnderstudyError(f"{path}: is damaged ({error}); {_MEND}") from error
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
@@ -194,4 +194,4 @@ def _word(data: JsonObject, name: str, words: tuple[Word, ...]) -> Word:
     for word in words:
         if data.get(name) == word:
             return word
-    raise ValueError(f"field {name!r} is {data.get(name)!r}, not one of {', '.join(map(str, words))}")
+    raise ValueError(f"field {name!r} is {quoted(data.get(name))}, not one of {', '.join(map(str, words))}")

@@ -73,6 +73,7 @@ def save_for_ever(folder: Path) -> None:
 
 
 @posix_only
+@pytest.mark.timeout(900)  # a minute where nothing else runs
 def test_killed_at_200_random_moments_the_newest_checkpoint_is_whole(tmp_path: Path) -> None:
     """In this test the child does nothing but write, so that every kill falls into a checkpoint."""
     moments = random.Random(11)

@@ -171,5 +171,7 @@ def _says(sent: Sent) -> FarmSays:
 
 
 def _as_json(value: object) -> Json:
-    is_json = value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+    is_json = (
+        value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+    )
     return value if is_json else str(value)  # type: ignore[return-value]

@@ -64,7 +64,9 @@ class Form:
 
     def take_chosen(self, chosen: Mapping[str, Json]) -> None:
         """What was remembered; fields that there are not any more, or of another kind now, are left out."""
-        self._chosen = {name: value for name, value in chosen.items() if name in self and _fits(self._by_name[name], value)}
+        self._chosen = {
+            name: value for name, value in chosen.items() if name in self and _fits(self._by_name[name], value)
+        }
         self.changed.tell()
 
     def chosen(self) -> Dict[str, Json]:
