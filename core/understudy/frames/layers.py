@@ -111,8 +111,8 @@ def names_in_layer(layer: str, channels: Sequence[str]) -> tuple[str, ...]:
     Raises UnderstudyError for another number of channels.
     """
     names = _MAIN_LAYERS.get(layer) or tuple(name.strip() for name in layer.split(","))
-    is_layer = len(names) == 1 and (len(channels) > 1 or not (layer in _MAIN_LAYERS or "." in layer or len(layer) == 1))
-    if is_layer:
+    is_channel = layer in _MAIN_LAYERS or (len(channels) == 1 and ("." in layer or len(layer) == 1))
+    if len(names) == 1 and not is_channel:
         names = tuple(f"{layer}.{channel.rpartition('.')[2]}" for channel in channels)
     if len(set(names)) == len(channels) and all(names):
         return names

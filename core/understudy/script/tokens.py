@@ -162,7 +162,7 @@ class _Scanner:
         while True:
             parts.append(substitute_backslashes(self._take(_BARE_STOP)))
             if self._at_end() or self._peek() != "[":
-                if self._text[self._position :] == "\\":
+                if self._position == len(self._text) - 1 and self._peek() == "\\":
                     self._position += 1
                     parts.append("\\")
                 return "".join(parts)

@@ -5,23 +5,31 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 
+import psutil
 import torch
 
 from understudy.errors import UnderstudyError
 from understudy.settings import Settings
-from understudy.train.network import WIDTHS
+from understudy.train.network import WIDTHS, NetworkSpec
 
 CPU_STEP_PIXELS = 2 * 256 * 256
 """Pixels a step that keep two cores busy and a step well under a second."""
 LARGEST_AUTO_BATCH = 16
-_MALLOC_TRIM_THRESHOLD, _MALLOC_MMAP_THRESHOLD = -1, -3
+SECONDS_BETWEEN_LOOKS = 0.2
+"""At the memory of a process that keeps what it was given."""
+_MALLOC_TRIM_THRESHOLD, _MALLOC_MMAP_THRESHOLD, _MALLOC_MMAP_MAX, _MALLOC_ARENA_MAX = -1, -3, -4, -8
 """glibc's names for mallopt(3)."""
 _BYTES_PER_PIXEL_AND_WIDTH = 64
 """Of a training step's memory per full-resolution pixel and channel there, all levels together: an estimate."""
+_ANSWER_NUMBERS = 4
+"""That an answer holds at once per full-resolution pixel and channel there: two halves, and both of them joined."""
+_ANSWER_NUMBERS_FLOAT64 = 22
+"""The same without oneDNN's kernels, which know no float64: every convolution unfolds what it is given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +41,18 @@ class Machine:
     """Convolutions run in bfloat16; transfer, guess and loss stay float32."""
     dtype: torch.dtype = torch.float32
     """Of weights and pixels."""
+    half: bool = False
+    """Convolutions run in half (float16) instead; answering only: training would lose small gradients."""
 
     def autocast(self) -> AbstractContextManager[object]:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16)
+        small = torch.float16 if self.half else torch.bfloat16
+        return torch.autocast(self.device.type, small, enabled=self.half or self.bfloat16)
 
     def __str__(self) -> str:
         name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else self.device.type.upper()
         threads = f", {torch.get_num_threads()} threads" if self.device.type == "cpu" else ""
-        arithmetic = "bfloat16" if self.bfloat16 else str(self.dtype).removeprefix("torch.")
+        small = "half" if self.half else "bfloat16" if self.bfloat16 else ""
+        arithmetic = small or str(self.dtype).removeprefix("torch.")
         return f"{name}, {arithmetic}{threads}"
 
 
@@ -63,6 +75,62 @@ def choose_machine(settings: Settings, warn: Callable[[str], None]) -> Machine:
         bfloat16=able if settings.precision == "auto" else settings.precision == "bfloat16",
         dtype=torch.float64 if settings.precision == "float64" else torch.float32,
     )
+
+
+def in_half(machine: Machine, warn: Callable[[str], None]) -> Machine:
+    """The same machine with convolutions in half; one that computes half by slow detours keeps float32 and says so."""
+    abilities = torch.cpu.get_capabilities()
+    if machine.device.type == "cpu" and not (abilities.get("avx512_fp16") or abilities.get("amx_fp16")):
+        warn("warning: this CPU has no arithmetic in half; going on in float32")
+        return machine
+    return replace(machine, half=True)
+
+
+def answer_bytes(spec: NetworkSpec, machine: Machine) -> int:
+    """Memory that the network needs for every pixel that it is given at once, to answer (not to learn)."""
+    width, num_ends = WIDTHS[spec.model_size][0], len(spec.input_channels) + len(spec.target_channels)
+    if machine.dtype == torch.float64:
+        return 8 * (_ANSWER_NUMBERS_FLOAT64 * width + 3 * num_ends)
+    small = 2 if machine.half or machine.bfloat16 else 4
+    return small * _ANSWER_NUMBERS * width + 4 * 3 * num_ends
+
+
+def free_bytes(machine: Machine) -> int:
+    """Of a GPU's memory."""
+    if machine.device.type == "cuda":
+        return torch.cuda.mem_get_info(machine.device)[0]
+    return torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
+
+
+@contextmanager
+def large_blocks_kept(most_bytes: float) -> Iterator[None]:
+    """Let glibc keep all memory that is given back, also the largest blocks, for whichever thread asks next.
+
+    A whole frame's tensors are fetched page by page otherwise, which takes a third of the time of a forward pass. What
+    is kept and fits nothing grows: whenever the process has more than `most_bytes`, all that is free goes back to the
+    system. Other allocators do as they like.
+    """
+    if platform.libc_ver()[0] != "glibc":
+        yield
+        return
+    libc, is_over = ctypes.CDLL(None), threading.Event()
+    libc.mallopt(_MALLOC_MMAP_MAX, 0)
+    libc.mallopt(_MALLOC_TRIM_THRESHOLD, -1)
+    libc.mallopt(_MALLOC_ARENA_MAX, 1)
+    watch = threading.Thread(target=_give_back_beyond, args=(most_bytes, libc, is_over), name="memory", daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watch.join()
+
+
+def _give_back_beyond(most_bytes: float, libc: ctypes.CDLL, is_over: threading.Event) -> None:
+    process = psutil.Process()
+    while not is_over.wait(SECONDS_BETWEEN_LOOKS):
+        if process.memory_info().rss > most_bytes:
+            libc.malloc_trim(0)
 
 
 def choose_batch_size(settings: Settings, machine: Machine, crop_pixels: int, world_size: int) -> tuple[int, bool]:

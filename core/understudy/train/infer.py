@@ -1,24 +1,58 @@
-"""A model's picture for a picture."""
+"""A model's picture for a picture, whole or in tiles."""
 
 from __future__ import annotations
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from understudy.dataset import DecodedPair, StoredPixels
-from understudy.frames.image import FloatPixels
+from understudy.frames.image import FloatPixels, room_for
 from understudy.frames.psnr import PooledPsnr
+from understudy.frames.window import Window
 from understudy.train.device import Machine
 from understudy.train.network import Understudy
+from understudy.train.tiles import Tiling, tiling_for
 
 
-@torch.no_grad()
-def answer_for(model: Understudy, scene: StoredPixels, machine: Machine) -> FloatPixels:
-    """Scene-linear H W Cin pixels -> H W Cout float32 on the CPU."""
-    pixels = torch.from_numpy(np.array(scene, np.float32)).permute(2, 0, 1)[None]  # 1 Cin H W
-    with machine.autocast():
-        answer: torch.Tensor = model(pixels.to(machine.device, machine.dtype))
-    return np.ascontiguousarray(answer[0].permute(1, 2, 0).float().cpu().numpy())
+def answer_for(
+    model: Understudy, scene: StoredPixels, machine: Machine, tiling: Tiling | None = None, *, flips: bool = False
+) -> FloatPixels:
+    """Scene-linear H W Cin pixels -> H W Cout float32 on the CPU. A NaN or Inf is taken for black.
+
+    `tiling`: None is the whole frame at once; the answer is the same. `flips`: the mean of the answers to the picture
+    and to its mirror image, in transfer space.
+    """
+    height, width = scene.shape[:2]
+    tiling = tiling or tiling_for(model)
+    picture = torch.from_numpy(scene if scene.flags.writeable else scene.copy())  # H W Cin
+    answer = room_for(height, width, len(model.spec.target_channels))
+    with torch.inference_mode(), machine.autocast():
+        for part in tiling.parts(width, height):
+            encoded = _encoded_part(model, picture, machine, tiling, part)  # 1 Cout h w
+            if flips:
+                mirrored = _encoded_part(model, picture, machine, tiling, part, is_mirrored=True)
+                encoded = (encoded + mirrored) / 2
+            decoded = model.target_transfer.decode(encoded)[0].permute(1, 2, 0)  # h w Cout
+            torch.from_numpy(answer)[part.y0 : part.y1, part.x0 : part.x1] = decoded
+    return answer
+
+
+def _encoded_part(
+    model: Understudy, picture: Tensor, machine: Machine, tiling: Tiling, part: Window, *, is_mirrored: bool = False
+) -> Tensor:
+    """The answer within the part, 1 Cout h w in transfer space; `is_mirrored`: as found in the frame's mirror image."""
+    height, width, _ = picture.shape
+    if is_mirrored:
+        part = Window(width - part.x1, part.y0, width - part.x0, part.y1)
+    seen = tiling.seen(part, width, height)
+    first, end = (width - seen.x1, width - seen.x0) if is_mirrored else (seen.x0, seen.x1)
+    stored = picture[seen.y0 : seen.y1, first:end].permute(2, 0, 1)[None]  # 1 Cin H' W'
+    scene = torch.nan_to_num(stored.to(machine.device, machine.dtype), nan=0.0, posinf=0.0, neginf=0.0)
+    scene = scene.flip(-1) if is_mirrored else scene
+    answer = model.encoded_answer(model.input_transfer.encode(scene))
+    kept = answer[..., part.y0 - seen.y0 : part.y1 - seen.y0, part.x0 - seen.x0 : part.x1 - seen.x0]
+    return kept.flip(-1) if is_mirrored else kept
 
 
 def validation_psnr(model: Understudy, pairs: tuple[DecodedPair, ...], machine: Machine) -> float:

@@ -91,9 +91,11 @@ class UNet(nn.Module):
         for down in self.down:
             skips.append(features)
             features = down(features)  # N Wk H/2^k W/2^k
-        for reduce, up, skip in zip(self.reduce, self.up, reversed(skips), strict=True):
-            coarse = functional.interpolate(reduce(features), scale_factor=2.0, mode="nearest")
-            features = up(torch.cat((coarse, skip), dim=1))
+        for reduce, up in zip(self.reduce, self.up, strict=True):
+            features = functional.interpolate(reduce(features), scale_factor=2.0, mode="nearest")
+            features = torch.cat((features, skips.pop()), dim=1)
+            for conv in up.children():  # one by one: nothing holds what came in any longer
+                features = conv(features)
         kept: Tensor = features[..., :height, :width]
         return kept
 

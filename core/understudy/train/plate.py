@@ -8,7 +8,7 @@ from pathlib import Path
 from understudy.errors import UnderstudyError
 from understudy.frames.colour import ColourRules
 from understudy.frames.image import Image
-from understudy.frames.read import read_image
+from understudy.frames.read import FilePicture, read_picture
 from understudy.train.model_file import SavedModel
 
 
@@ -27,9 +27,14 @@ class PlateRules:
 
 def read_plate(path: Path, saved: SavedModel, rules: PlateRules) -> Image:
     """The frame with the model's input channels. Raises UnderstudyError when it has not got them."""
+    return find_plate(path, saved, rules).image
+
+
+def find_plate(path: Path, saved: SavedModel, rules: PlateRules) -> FilePicture:
+    """`read_plate`'s picture, and where in its file it lay."""
     wanted = saved.model.spec.input_channels
     layer = saved.card.input_layer if rules.layer is None else rules.layer
-    image = read_image(
+    found = read_picture(
         path,
         layer=layer,
         channels=() if layer else wanted,
@@ -37,8 +42,9 @@ def read_plate(path: Path, saved: SavedModel, rules: PlateRules) -> Image:
         colorspace=rules.colorspace,
         colour=rules.colour,
     )
-    if len(image.channels) != len(wanted):
+    channels = found.image.channels
+    if len(channels) != len(wanted):
         raise UnderstudyError(
-            f"{path}: has channels {','.join(image.channels)}, the model takes {','.join(wanted)}; choose --input-layer"
+            f"{path}: has channels {','.join(channels)}, the model takes {','.join(wanted)}; choose another layer"
         )
-    return image
+    return found

@@ -133,7 +133,7 @@ def test_beachball_goes_from_rgba_to_matte_and_keeps_its_windows(tmp_path: Path)
         part for part in read_header(FOOTAGE / "beachball/multipart.0002.exr").parts if part.name == "rgba_left"
     )
     matte = read_header(tmp_path / "matte.0002.exr").parts[0]
-    assert matte.channels == ("whitebarmask.mask",)
+    assert matte.channels == ("R", "G", "B", "A", "whitebarmask.mask")
     assert (matte.data_window, matte.display_window) == (part.data_window, part.display_window)
 
 

@@ -25,6 +25,9 @@ FADE_IN = float_knob("fadeIn", 0.0)
 FADE_OUT = float_knob("fadeOut", 0.0)
 DISSOLVE = float_knob("dissolve", 0.0)
 
+_LONGEST = 10**9
+"""Frames. Clips that are appended to themselves soon have more than can be counted."""
+
 
 class FrameHold(NodeClass):
     """One frame for ever, or one of every `increment` frames. Its own range is that one frame."""
@@ -142,6 +145,8 @@ class AppendClip(NodeClass):
 
     def frame_range(self, tree: Tree, node: Node) -> Span:
         length = sum(len(tree.span(above)) for above in self.upstream(tree, node))
+        if length > _LONGEST:
+            raise node_error(node, f"is over {_LONGEST} frames long; shorten its clips with FrameRange")
         return Span(START.of(node), START.of(node) + length - 1)
 
 
