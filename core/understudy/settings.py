@@ -157,9 +157,9 @@ def check(settings: Settings) -> None:
         value = getattr(settings, field.name)
         choices = field_choices(field.name)
         if not _is_of_kind(value, field.default):
-            problems.append(f"{field.name}: {quoted(value)} is no value like {field.default!r}")
+            problems.append(f"{field.name}: {quoted(value)} is no value like {field.default!r}; correct it")
         elif choices and value not in choices:
-            problems.append(f"{field.name}: {quoted(value)} is not one of {', '.join(choices)}")
+            problems.append(f"{field.name}: {quoted(value)} is not one of {', '.join(choices)}; choose one")
         elif isinstance(value, int | float) and not isinstance(value, bool):
             problems += _range_problem(field, value)
     if isinstance(settings.run_name, str) and not begins_file_names(settings.run_name):

@@ -90,7 +90,7 @@ def check(choices: Choices) -> None:
     for field in dataclasses.fields(choices):
         value = getattr(choices, field.name)
         if not _is_of_kind(value, field.default):
-            problems.append(f"{field.name}: {quoted(value)} is no value like {field.default!r}")
+            problems.append(f"{field.name}: {quoted(value)} is no value like {field.default!r}; give one")
         elif isinstance(value, int | float) and field.metadata["low"] is not None:
             low, high = field.metadata["low"], field.metadata["high"]
             if not low <= value <= high:
@@ -102,7 +102,7 @@ def check(choices: Choices) -> None:
         try:
             shlex.split(str(getattr(choices, name)))
         except ValueError as error:
-            problems.append(f"{name}: {quoted(getattr(choices, name))} is no command ({error})")
+            problems.append(f"{name}: {quoted(getattr(choices, name))} is no command ({error}); give one")
     if choices.bake and choices.bake_tasks != 1 and NUMBER not in str(choices.bake):
         problems.append(f"bake_tasks: {choices.bake_tasks} tasks would all do the same; say {NUMBER} in bake")
     needing = [name for name in ("apply_input", "apply_frames") if getattr(choices, name)]
@@ -118,14 +118,14 @@ def changed(choices: Choices, values: Mapping[str, object], origin: str) -> Choi
     Raises Problems that begin with `origin` for names or values that do not fit.
     """
     fields = {field.name: field for field in dataclasses.fields(Choices)}
-    problems = [f"{origin}: {name} is no choice of a submission" for name in values if name not in fields]
+    problems = [f"{origin}: {name} is no choice of a submission; leave it out" for name in values if name not in fields]
     read: dict[str, object] = {}
     for name, value in values.items():
         if name in fields:
             try:
                 read[name] = _read(value, fields[name].default)
             except (ValueError, OverflowError):
-                problems.append(f"{origin}: {name} {quoted(value)} is no value like {fields[name].default!r}")
+                problems.append(f"{origin}: {name} {quoted(value)} is no value like {fields[name].default!r}; give one")
     if problems:
         raise Problems(problems)
     result = dataclasses.replace(choices, **read)  # type: ignore[arg-type]

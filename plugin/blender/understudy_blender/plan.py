@@ -107,6 +107,7 @@ def applying(plate: Source, shot: tuple[int, ...], run_directory: str) -> Work:
     words = [
         *("apply", run_directory, "--input", files.pattern, "--output", str(Path(run_directory, RESULT))),
         *("--frames", frames.written([frame + shift for frame in wanted]), "--progress", "plain", *colour),
+        "--only-result",  # with other layers in it, Blender would give the file other sockets
     ]
     return Work(bakes=bakes, words=tuple(words))
 
