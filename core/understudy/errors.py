@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 EXIT_DONE = 0
@@ -19,6 +19,7 @@ EXIT_RANKS = 4
 
 MOST_PROBLEMS = 1000
 """Lines that are listed of one look; a person reads fewer."""
+_MOST_NAMES = 40
 _OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BRIEF = reprlib.Repr()
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 60
@@ -36,6 +37,12 @@ class UnderstudyError(Exception):
 def quoted(value: object) -> str:
     """What a file says, as messages show it: in quotes where it is text, and cut where it is long."""
     return _BRIEF.repr(value)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names with commas; of very many the first, and how many more."""
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def _one_line(message: str) -> str:

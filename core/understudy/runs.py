@@ -126,7 +126,7 @@ def find_model(place: Path) -> Path:
     if place.is_file() and place.suffix == MODEL_SUFFIX:
         return place
     if place.suffix == MODEL_SUFFIX:
-        raise UnderstudyError(f"{place}: no such model file")
+        raise UnderstudyError(f"{place}: no such model file; correct the path")
     run = find_run(place)
     steps = run.checkpoint_steps()
     if not steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,28 @@ def test_an_unknown_key_in_a_job_file_is_an_error() -> None:
     text = to_text(job_for(RANKS, Capabilities())).replace('"batch":', '"batches":')
     with pytest.raises(UnderstudyError, match="batches"):
         from_text(text, Path("job.json"))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"name": 5},
+        {"steps": {}},
+        {"steps": [1]},
+        {"placement": {"priority": "high"}},
+        {"limits": "unheard of"},
+        {"run_directory": None},
+    ],
+)
+def test_a_job_of_other_kinds_of_values_is_refused(damage: dict[str, object]) -> None:
+    data = json.loads(to_text(job_for(RANKS, Capabilities())))
+    with pytest.raises(UnderstudyError, match=r"^job\.json: is no job of this version .*submit it again"):
+        from_text(json.dumps({**data, **damage}), Path("job.json"))
+
+
+@pytest.mark.parametrize("num_tasks", [-1, 10**30, "3"])
+def test_a_job_with_tasks_without_number_is_refused(num_tasks: object) -> None:
+    data = json.loads(to_text(job_for(RANKS, Capabilities())))
+    data["steps"][0]["num_tasks"] = num_tasks
+    with pytest.raises(UnderstudyError, match="tasks"):
+        from_text(json.dumps(data), Path("job.json"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from understudy.errors import UnderstudyError
+from understudy.errors import UnderstudyError, listed
 from understudy.frames.window import Window
 
 MAX_MAIN_CHANNELS = 4
@@ -217,6 +217,4 @@ def _in_view(view: str) -> str:
 
 
 def _offer(header: Header) -> str:
-    names = header.layers()
-    more = f" and {len(names) - 40} more" if len(names) > 40 else ""
-    return f"it has {', '.join(names[:40])}{more}"
+    return f"it has {listed(header.layers())}"

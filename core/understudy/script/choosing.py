@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from understudy.errors import UnderstudyError
+from understudy.errors import UnderstudyError, listed
 from understudy.script.graph import Node, Script
 
 
@@ -18,7 +18,7 @@ def the_node(script: Script, candidates: Sequence[Node], name: str, *, kind: str
     exact = [node for node in found if node.path == name] or found
     if len(exact) == 1:
         return exact[0]
-    there = ", ".join(node.path for node in candidates)
+    there = listed([node.path for node in candidates])
     if not candidates:
         raise UnderstudyError(f"{script.path}: has no {kind} node; {without}")
     if not name:

@@ -29,7 +29,7 @@ _CLASS_NAME = re.compile(r"[A-Za-z_][\w.:|-]*")
 _STACK_WORD = re.compile(r"\[\s*stack\s+(\d{1,6})\s*\]")
 _INPUT_COUNT = re.compile(r"\d{1,4}(\+\d{1,4})*")
 _MAX_INPUTS = 1000
-_DEEPEST_GROUP = 100
+_DEEPEST_GROUP = 500
 _LONGEST_LABEL = 200
 
 

@@ -14,17 +14,20 @@ from understudy.train.device import Machine
 from understudy.train.network import Understudy
 from understudy.train.tiles import Tiling, tiling_for
 
+MOST_PIXELS = 2**22
+"""Of a frame that is answered whole where nobody reckons with memory: 1.3 GiB of the small model, 3.3 of the large."""
+
 
 def answer_for(
     model: Understudy, scene: StoredPixels, machine: Machine, tiling: Tiling | None = None, *, flips: bool = False
 ) -> FloatPixels:
     """Scene-linear H W Cin pixels -> H W Cout float32 on the CPU. A NaN or Inf is taken for black.
 
-    `tiling`: None is the whole frame at once; the answer is the same. `flips`: the mean of the answers to the picture
-    and to its mirror image, in transfer space.
+    `tiling`: how larger frames are cut up; the answer is that of the whole frame. `flips`: the mean of the answers to
+    the picture and to its mirror image, in transfer space.
     """
     height, width = scene.shape[:2]
-    tiling = tiling or tiling_for(model)
+    tiling = tiling or tiling_for(model, MOST_PIXELS)
     picture = torch.from_numpy(scene if scene.flags.writeable else scene.copy())  # H W Cin
     answer = room_for(height, width, len(model.spec.target_channels))
     with torch.inference_mode(), machine.autocast():

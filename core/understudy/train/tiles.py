@@ -82,7 +82,7 @@ class Tiling:
         return max(0, first // self.multiple * self.multiple - self.halo), min(size, aligned_end + self.halo)
 
 
-def tiling_for(model: Understudy, most_pixels: int = 0) -> Tiling:
+def tiling_for(model: Understudy, most_pixels: int) -> Tiling:
     multiple: int = model.unet.multiple
     return Tiling(multiple=multiple, halo=-(-reach_of(model) // multiple) * multiple, most_pixels=most_pixels)
 

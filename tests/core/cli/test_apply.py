@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import OpenImageIO as oiio
 import pytest
+import torch
 from numpy.typing import NDArray
 from tests.core.cli.command import Command, end_of, start
 from tests.core.train.export.models import lively_model, save_lively_model
@@ -134,6 +135,19 @@ def test_half_is_taken_where_the_device_has_it_and_said_where_not(command: Comma
     is_float = "warning: this CPU has no arithmetic in half; going on in float32" in ending.out
     assert f"on CPU, {'float32' if is_float else 'half'}, 1 threads" in ending.out
     np.testing.assert_allclose(stored(shot.out(1001), *RGB), shot.wanted(1001), rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.hardware
+@pytest.mark.skipif(not (torch.cuda.is_available() or torch.backends.mps.is_available()), reason="no GPU here")
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 5e-3), ("half", 2e-2)])
+def test_a_gpu_gives_what_the_cpu_gives(command: Command, shot: Shot, precision: str, tolerance: float) -> None:
+    ending = command(*shot.words("--device", "gpu", "--precision", precision, "--flips"))
+    assert ending.code == 0, ending
+    assert "warning" not in ending.out
+    on_gpu = [stored(shot.out(frame), *RGB) for frame in FRAMES]
+    assert command(*shot.words("--flips")).code == 0
+    for frame, pixels in zip(FRAMES, on_gpu, strict=True):
+        np.testing.assert_allclose(pixels, stored(shot.out(frame), *RGB), rtol=tolerance, atol=tolerance)
 
 
 def test_skip_existing_makes_what_is_missing_or_damaged(command: Command, shot: Shot) -> None:

@@ -110,7 +110,7 @@ def test_tiny_frames_train_all_the_same(command: Command, shot: SmallShot, heigh
         (["--threads", "99999"], ("threads", "out of range")),
         (["--batch-size", "100000"], ("batch_size", "out of range")),
         (["--ocio", "nope.ocio"], ("nope.ocio", "cannot be loaded", "mend")),
-        (["--initial-weights", "gone.safetensors"], ("gone.safetensors", "no such file", "correct the path")),
+        (["--initial-weights", "gone.safetensors"], ("gone.safetensors", "no such model file", "correct the path")),
     ],
 )
 def test_bad_words(command: Command, shot: SmallShot, words: list[str], says: tuple[str, ...]) -> None:

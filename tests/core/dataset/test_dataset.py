@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.footage import FOOTAGE, needs_footage
-from tests.picture_files import ramp, write_plate
+from tests.picture_files import SMALL, ramp, write_plate
 
 from understudy.dataset import Dataset, decode
 from understudy.errors import Problems, UnderstudyError
@@ -217,3 +217,12 @@ def test_nan_and_infinite_pixels_of_a_photograph_change_nothing_else() -> None:
     kept: FloatPixels = raw[only.valid]
     np.testing.assert_array_equal(only.input[only.valid], kept)
     assert len(warnings) == 1
+
+
+def test_sides_that_lie_too_far_apart_are_made_no_room_for(tmp_path: Path) -> None:
+    far = Window.of_size(8, 6, 60_000, 60_000)
+    plate = write_plate(tmp_path / "plate.exr", ramp(SMALL, 3))
+    paint = write_plate(tmp_path / "paint.exr", ramp(SMALL, 3), data=far, display=far)
+    pair = Pair(frame=7, input=FileFrame(path=plate, frame=7), target=FileFrame(path=paint, frame=7))
+    with pytest.raises(UnderstudyError, match=r"frame 7: the data windows of .*plate\.exr and .*paint\.exr span"):
+        decoded(pair, tmp_path=tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -212,3 +213,35 @@ def assert_refused(path: Path, *words: str) -> None:
     assert str(path) in message
     assert "\n" not in message
     assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(
+    ("window", "words"),
+    [
+        ((2**30 - 9, 0, 2**30 - 2, 5), "windows span"),
+        ((0, 0, 2**31 - 1, 5), "damaged"),
+        ((70_000, 0, 70_007, 5), "windows span"),
+    ],
+)
+def test_a_window_beyond_any_picture_is_made_no_room_for(
+    tmp_path: Path, window: tuple[int, int, int, int], words: str
+) -> None:
+    path = write_plate(tmp_path / "a.exr", ramp(SMALL, 3))
+    whole, name = path.read_bytes(), b"dataWindow\0box2i\0" + struct.pack("<I", 16)
+    at = whole.index(name) + len(name)
+    path.write_bytes(whole[:at] + struct.pack("<4i", *window) + whole[at + 16 :])
+    with pytest.raises(UnderstudyError, match=rf"a\.exr: .*{words}.*render it again"):
+        read_header(path)
+
+
+def test_a_pixel_that_no_lens_makes_is_square(tmp_path: Path) -> None:
+    path = write_file(
+        tmp_path / "a.exr", part_spec("RGB", pixel_type="float", attributes={"PixelAspectRatio": 2.0}), ramp(SMALL, 3)
+    )
+    assert read_header(path).pixel_aspect == 2.0
+    name = b"pixelAspectRatio\0float\0" + struct.pack("<I", 4)
+    for stated in (1e-5, 1e5):
+        path.write_bytes(
+            path.read_bytes().replace(name + path.read_bytes().partition(name)[2][:4], name + struct.pack("<f", stated))
+        )
+        assert read_header(path).pixel_aspect == 1.0

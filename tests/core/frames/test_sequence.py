@@ -83,3 +83,7 @@ def test_files_are_told_by_their_patterns() -> None:
         "clean.exr": (),
     }
     assert Sequence("/sh 1/plate.####.exr").path(1013) == Path(paths[1])
+
+
+def test_more_digits_than_a_frame_has_are_no_token() -> None:
+    assert Sequence("plate.%65536d.exr").is_still

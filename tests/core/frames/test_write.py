@@ -97,3 +97,15 @@ def test_a_full_disk_gives_one_line_and_leaves_the_older_file(tmp_path: Path, li
     assert path.read_bytes() == before
     assert [left.name for left in tmp_path.iterdir()] == ["a.exr"]
     assert oiio.ImageInput.open(str(path)) is not None
+
+
+def test_fields_of_a_damaged_header_are_left_out(tmp_path: Path) -> None:
+    spec = part_spec(("Z",), pixel_type="float", attributes={"owner": "MINE", "reelName": "0042"})
+    source = write_file(tmp_path / "source.exr", spec, ramp(SMALL, 1))
+    source.write_bytes(
+        source.read_bytes().replace(b"MINE", b"\xff\xfe\x80!").replace(b"reelName", b"reel\xff\xfe\xfd\xfc")
+    )
+    shown = read_image(source)
+    assert not {"owner", "Copyright", "reelName"} & shown.metadata.keys()
+    write_image(tmp_path / "a.exr", shown, like=source)
+    np.testing.assert_array_equal(read_image(tmp_path / "a.exr").pixels, shown.pixels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import socket
 import stat
@@ -185,3 +186,12 @@ def test_that_rank_0_could_not_begin_ends_the_wait_unless_it_was_an_earlier_one(
     publish_failure(path, run_name="shot", reason="the port is in use")
     with pytest.raises(UnderstudyError, match=words):
         waiting()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("port", "x"), ("port", 65536), ("port", -1), ("address", 5), ("secret", [])]
+)
+def test_a_notice_of_other_kinds_of_values_counts_as_none(path: Path, name: str, value: object) -> None:
+    path.write_text(json.dumps({**dataclasses.asdict(NOTICE), name: value}))
+    assert read_notice(path) is None
+    assert "is not there yet" in str(desk_finder(AUTO, path, "")())

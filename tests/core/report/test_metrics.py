@@ -88,3 +88,28 @@ def test_a_hundred_thousand_lines_are_read(path: Path) -> None:
     )
     path.write_text("".join(lines))
     assert len(read_metrics(path).steps) == 10**5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"loss": 1.0}',
+        '{"step": null, "loss": 1.0}',
+        '{"step": 1.5, "loss": 1.0}',
+        '{"step": 1e999, "loss": 1.0}',
+        '{"step": 100000000000000000000, "validation_psnr": 30.0}',
+        '{"event": "resumed", "validation_psnr": 30.0}',
+        "[" * 100_000,
+    ],
+)
+def test_a_line_that_says_no_step_is_damaged(path: Path, line: str) -> None:
+    path.write_text(f"{line}\n")
+    with pytest.raises(UnderstudyError, match=r"metrics\.jsonl: line 1 is damaged"):
+        read_metrics(path)
+
+
+def test_numbers_beyond_all_bounds_are_none(path: Path) -> None:
+    path.write_text('{"step": 1, "loss": 1' + "0" * 400 + ', "seconds": 2}\n{"event": "resumed"}\n')
+    metrics = read_metrics(path)
+    assert np.isnan(metrics.losses).tolist() == [True]
+    assert len(metrics.events) == 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -110,3 +111,16 @@ def test_every_field_is_checked(tmp_path: Path, record: RunRecord, name: str, va
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnderstudyError, match="cannot be read"):
         read_record(tmp_path / "run.run.json")
+
+
+def test_a_record_that_is_nested_too_deeply_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "run.run.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(UnderstudyError, match=r"run\.run\.json: is damaged"):
+        read_record(path)
+
+
+def test_names_that_are_no_utf8_come_back(tmp_path: Path, record: RunRecord) -> None:
+    path, label = tmp_path / "run.run.json", os.fsdecode(b"plate \xff.exr")
+    write_record(path, replace(record, command=label))
+    assert read_record(path).command == label

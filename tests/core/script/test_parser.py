@@ -121,3 +121,12 @@ def test_a_script_of_28000_lines_is_parsed() -> None:
     )
     script = parse_script("Read { name R }\nset N1 [stack 0]\n" + text, Path("big.nk"))
     assert len(script.nodes) == 4001
+
+
+def test_more_inputs_or_groups_than_any_node_has_are_refused() -> None:
+    for inputs in ("9999", "999+999", "9" * 5000):
+        with pytest.raises(UnderstudyError, match="which is not a number of inputs"):
+            script_of(f"Dot {{\n inputs {inputs}\n}}\n")
+    with pytest.raises(UnderstudyError, match=r"line 502: .* lies within over 500 groups") as refused:
+        script_of("# deep\n" + "Group {name G}\n" * 1000)
+    assert len(str(refused.value)) < 400

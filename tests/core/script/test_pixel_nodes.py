@@ -171,6 +171,8 @@ def test_crops_follow_one_another(tmp_path: Path) -> None:
         ("box {2 0 2 2}", "knob box is 2 0 2 2, which holds no pixel"),
         ("box {0 0 2}", "knob box has 3 values in place of x y r t"),
         ("box {0 0 1e9 1e9}", "knob box is 0 0 1000000000 1000000000, over 65536 pixels"),
+        ("box {0 0 65536 65536}", "knob box is 0 0 65536 65536, over 65536 pixels, or 268435456 in all"),
+        ("box {-2000000000 0 -1999999990 5}", "knob box lies far outside the format"),
         ("box {{parent.Crop2.box.x} 0 2 2}", "knob box holds 'parent.Crop2.box.x' where a number is needed"),
         ("", "knob box is 0 0 0 0, which holds no pixel"),
     ],

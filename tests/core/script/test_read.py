@@ -160,3 +160,9 @@ def test_a_read_without_file_and_a_movie_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.mov").write_bytes(b"x")
     with pytest.raises(UnderstudyError, match=r"a\.mov: is a movie"):
         pull(_read((tmp_path / "a.mov").as_posix()))
+
+
+@pytest.mark.parametrize("name", ["x" * 5000 + ".exr", "plate.%0300d.exr"])
+def test_a_name_that_no_system_takes_is_told_of(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UnderstudyError, match=r"(cannot be read|none of its files exist)"):
+        pull(f'Read {{ file "{tmp_path.as_posix()}/{name}" }}')

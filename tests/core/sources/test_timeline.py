@@ -8,7 +8,7 @@ import opentimelineio as otio
 import pytest
 from tests.picture_files import SMALL, ramp, write_plate
 
-from understudy.errors import Problems, UnderstudyError
+from understudy.errors import MOST_PROBLEMS, Problems, UnderstudyError
 from understudy.pairs import Pair
 from understudy.sources.record import from_record
 from understudy.sources.sequences import FileFrame
@@ -137,7 +137,14 @@ def test_a_clip_beyond_its_media_and_one_without_media_are_refused(shot: Path) -
         TimelineSource(timeline=path).pairs()
 
 
-@pytest.mark.parametrize("content", ["", "{damaged", "{}", "[]", '{"OTIO_SCHEMA": "Timeline.1"}', "\x00\x01"])
+_ABORTING = '{"OTIO_SCHEMA": "Timeline.1", "metadata": {"OTIO_SCHEMA": "UnknownSchema.1"}, "tracks": null}'
+_DEEP = '{"OTIO_SCHEMA": "Stack.1", "children": [' * 400 + "]}" * 400
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{damaged", "{}", "[]", '{"OTIO_SCHEMA": "Timeline.1"}', "\x00\x01", _ABORTING, _DEEP, "[" * 100_000],
+)
 def test_what_is_no_timeline_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "bad.otio").write_text(content)
     with pytest.raises(UnderstudyError) as refused:
@@ -156,3 +163,12 @@ def test_absent_empty_and_one_track_timelines_are_refused(shot: Path) -> None:
     otio.adapters.write_to_file(timeline, str(shot / "bare.otio"))
     with pytest.raises(UnderstudyError, match="has 0 video tracks"):
         TimelineSource(timeline=shot / "bare.otio").pairs()
+
+
+def test_a_clip_without_end_is_told_of_once_for_every_frame_that_a_person_reads(shot: Path) -> None:
+    path = foreign_timeline(
+        shot / "long.otio", [sequence(shot, "plate.", 1001, 10)], [sequence(shot, "paint.", 1002, 90_000)]
+    )
+    with pytest.raises(Problems) as several:
+        TimelineSource(timeline=path).pairs()
+    assert len(several.value.lines) <= MOST_PROBLEMS + 1

@@ -56,7 +56,7 @@ def test_reach_is_what_the_gradient_says() -> None:
 def test_a_pixel_beyond_the_halo_changes_nothing(model_size: ModelSize) -> None:
     """Perturbed by a lot, just outside and just inside of what a tile is given."""
     model, frame = lively_model(size=model_size), hdr_frame(32, 384)
-    tiling = tiling_for(model)
+    tiling = tiling_for(model, 0)
     first, end = 160, 224
     before = answer_for(model, frame, CPU)
     for place, must_differ in ((first - tiling.halo - 1, False), (end + tiling.halo, False), (first - 8, True)):

@@ -178,3 +178,10 @@ def test_a_thousand_runs_are_listed_quickly(answer: Answer, tmp_path: Path) -> N
     begin = time.perf_counter()
     assert len(rows_of(answer, tmp_path)) == 300
     assert time.perf_counter() - begin < 0.5
+
+
+def test_numbers_that_json_lacks_are_not_told(answer: Answer, tmp_path: Path) -> None:
+    files = lay_run(tmp_path, "run", in_state("training", minutes=float("inf"), seed=float("nan")))
+    files.metrics.write_text('{"step": 1, "loss": 1e999, "seconds": -1e999}\n' * 2)
+    row = rows_of(answer, tmp_path)[0]
+    assert (row["loss"], row["seconds_left"], row["fault"]) == (None, None, "")

@@ -165,3 +165,10 @@ def test_the_process_is_there_soon_and_without_torch() -> None:
     program = "import sys, understudy_ui.answers.table\nprint('torch' in sys.modules, 'matplotlib' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert said.split() == ["False", "False"]
+
+
+def test_names_that_are_no_utf8_are_answered(tmp_path: Path) -> None:
+    spoken = (tmp_path / "out").open("w", encoding="utf-8")
+    with spoken:
+        Service({"look": answering(lambda _: "plate \udcff.exr", lane="acts")}, spoken).serve([question(1, "look")])
+    assert json.loads((tmp_path / "out").read_text(encoding="utf-8")) == {"id": 1, "answer": "plate \udcff.exr"}

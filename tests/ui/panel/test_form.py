@@ -91,3 +91,10 @@ def test_yes_is_not_one(form: Form) -> None:
 def test_values_as_people_say_them() -> None:
     values: list[Json] = [True, False, "", [], 0.6, ["a", "b"]]
     assert list(map(spoken_value, values)) == ["on", "off", "none", "none", "0.6", "a,b"]
+
+
+def test_remembered_values_of_another_kind_are_left_out(form: Form) -> None:
+    form.take_chosen({"epochs": "large", "multi_resolution": 1, "limits": "torch", "unheard_of": 5})
+    assert form.words() == []
+    form.take_chosen({"epochs": 5, "multi_resolution": False, "limits": ["torch"]})
+    assert form.words() == ["--epochs", "5", "--no-multi-resolution", "--limits", "torch"]

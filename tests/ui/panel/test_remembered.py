@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from understudy_ui.panel.model.remembered import MAX_SHOTS, Remembered, remembered_in
 
 
@@ -22,9 +24,10 @@ def test_old_shots_are_forgotten(tmp_path: Path) -> None:
     assert list(Remembered(tmp_path / "panel.json").newest()) == []
 
 
-def test_a_broken_file_is_said_and_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["{", "[]", "[" * 100_000])
+def test_a_broken_file_is_said_and_replaced(tmp_path: Path, content: str) -> None:
     path = tmp_path / "panel.json"
-    path.write_text("{", encoding="utf-8")
+    path.write_text(content, encoding="utf-8")
     remembered = Remembered(path)
     assert str(path) in remembered.faults[0]
     remembered.note("shot.nk", {"form": {}})

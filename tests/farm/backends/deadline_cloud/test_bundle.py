@@ -12,6 +12,7 @@ import pytest
 from tests.farm.golden_files import matches_golden
 from tests.farm.jobs import EVERYTHING, RANKS, SUBMISSION, job_for
 
+from understudy.errors import Problems
 from understudy_farm.backend import FarmError, Site
 from understudy_farm.backends.deadline_cloud import DeadlineCloudFarm
 from understudy_farm.backends.deadline_cloud.client import check_template
@@ -58,14 +59,14 @@ def test_every_rank_is_a_step_with_variables_of_its_own() -> None:
 
 
 def test_every_choice_without_a_place_is_refused_in_a_line() -> None:
-    with pytest.raises(FarmError) as told:
+    with pytest.raises(Problems) as told:
         FARM.payload(_job(EVERYTHING), PLAIN)
     flags = [line.partition(":")[0] for line in str(told.value).splitlines()]
     assert flags == ["--secondary-pool", "--group", "--machines", "--depends-on"]
 
 
 def test_fewer_workers_than_ranks_are_refused() -> None:
-    with pytest.raises(FarmError, match=r"^-O max_worker_count=2: 3 ranks train at the same time"):
+    with pytest.raises(Problems, match=r"^-O max_worker_count=2: 3 ranks train at the same time"):
         FARM.payload(_job(RANKS), Site(values={**PLAIN.values, "max_worker_count": "2"}))
 
 
