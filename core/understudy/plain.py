@@ -44,13 +44,13 @@ def table_of(kind: type[Table], data: object) -> Table:
 def _value_of(hint: object, value: object, name: str) -> object:
     """Lists become tuples, texts paths."""
     origin, inside = typing.get_origin(hint), typing.get_args(hint)
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return table_of(hint, value)
     if origin in (Union, UnionType):
         fitting = [one for one in inside if _fits(one, value)]
         return _value_of(fitting[0], value, name) if fitting else _refused(value, name)
     if not _fits(hint, value):
         return _refused(value, name)
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return table_of(hint, value)
     if isinstance(value, list):
         kinds = inside[:1] * len(value) if inside[1:] == (...,) else inside
         return tuple(_value_of(one, item, name) for one, item in zip(kinds, value, strict=True))
