@@ -27,12 +27,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from understudy.frames.image import Image
-from understudy.frames.window import Window
-from understudy.frames.write import write_image
 from understudy.settings import ModelSize
+
+# What makes threads is imported where it is needed: apply chooses its heap before.
 
 RGB = ("R", "G", "B")
 LAYOUTS = ("channels last", "channels first")
@@ -106,7 +103,8 @@ def bare(arguments: argparse.Namespace) -> Pace:
     """The model on tensors, and nothing else."""
     import torch
 
-    from understudy.train.device import cores_given, large_blocks_kept
+    from understudy.allocator import large_blocks_kept
+    from understudy.train.device import cores_given
 
     torch.set_num_threads(cores_given())
     with large_blocks_kept(math.inf) if arguments.keep else nullcontext():
@@ -133,6 +131,9 @@ def bare_passes(arguments: argparse.Namespace) -> Pace:
 
 def applied(arguments: argparse.Namespace) -> Pace:
     """The command, from files to files."""
+    from understudy.allocator import use_one_heap
+
+    use_one_heap()  # as the command does before it loads torch
     import torch
 
     from understudy.cli.main import main as command
@@ -170,6 +171,7 @@ def measure_memory(folder: Path, size: str) -> None:
 
 def write_model(folder: Path, size: ModelSize) -> None:
     """Of that size, with weights as they are before a training, but for the last layer, which is zero then."""
+    import numpy as np
     import torch
 
     from understudy.train.model_file import ModelCard, save_model
@@ -200,6 +202,12 @@ def write_model(folder: Path, size: ModelSize) -> None:
 
 def write_frames(folder: Path, width: int, height: int, count: int, channels: tuple[str, ...]) -> None:
     """A lit wall with grain, as half with zip: noise compresses as that of a camera does."""
+    import numpy as np
+
+    from understudy.frames.image import Image
+    from understudy.frames.window import Window
+    from understudy.frames.write import write_image
+
     random = np.random.default_rng(0)
     across, down = np.linspace(0.02, 1.2, width, dtype=np.float32), np.linspace(0.2, 1.0, height, dtype=np.float32)
     wall = down[:, None, None] * across[None, :, None] * np.linspace(1.0, 0.6, len(channels), dtype=np.float32)

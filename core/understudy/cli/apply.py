@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from understudy.allocator import use_one_heap
 from understudy.cli import options
 from understudy.errors import UnderstudyError
 from understudy.remap import PATH_RULES, Remap, remap_of_rules, remapped
@@ -79,6 +80,7 @@ def _add_arithmetic(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    use_one_heap()
     _refuse_contradictions(arguments)
     frames, part = options.frame_list(arguments.frames), _part(arguments.part)
     colour = options.colour_rules(arguments)

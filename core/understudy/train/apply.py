@@ -12,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+from understudy.allocator import large_blocks_kept
 from understudy.errors import EXIT_DONE, ProblemList, UnderstudyError
 from understudy.files import make_folder, remove_dead_partials
 from understudy.frames.image import FloatPixels
@@ -21,13 +22,13 @@ from understudy.frames.sequence import Sequence, format_frames
 from understudy.frames.write import refuse_other_formats
 from understudy.report.progress import Progress, ProgressStyle
 from understudy.settings import Settings
-from understudy.train.device import Machine, choose_machine, in_half, large_blocks_kept
+from understudy.train.device import Machine, choose_machine, in_half
 from understudy.train.infer import answer_for
 from understudy.train.network import NetworkSpec
 from understudy.train.shot import Shot
 from understudy.train.workshop import Load, Workshop, workshop_for
 
-KEPT_SHARE = 0.7
+KEPT_SHARE = 0.8
 """Of the memory that is allowed: what a process may hold without giving back what is free."""
 USUAL_SIZE = (1920, 1080)
 """Taken where no frame can be looked at: then none will be made, and each says why."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import platform
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-import psutil
 import torch
 
+from understudy.allocator import keep_blocks_of_a_step
 from understudy.errors import UnderstudyError
 from understudy.settings import Settings
 from understudy.train.network import WIDTHS, NetworkSpec
@@ -20,10 +17,6 @@ from understudy.train.network import WIDTHS, NetworkSpec
 CPU_STEP_PIXELS = 2 * 256 * 256
 """Pixels a step that keep two cores busy and a step well under a second."""
 LARGEST_AUTO_BATCH = 16
-SECONDS_BETWEEN_LOOKS = 0.2
-"""At the memory of a process that keeps what it was given."""
-_MALLOC_TRIM_THRESHOLD, _MALLOC_MMAP_THRESHOLD, _MALLOC_MMAP_MAX, _MALLOC_ARENA_MAX = -1, -3, -4, -8
-"""glibc's names for mallopt(3)."""
 _BYTES_PER_PIXEL_AND_WIDTH = 64
 """Of a training step's memory per full-resolution pixel and channel there, all levels together: an estimate."""
 _ANSWER_NUMBERS = 4
@@ -64,7 +57,7 @@ def choose_machine(settings: Settings, warn: Callable[[str], None]) -> Machine:
     torch.set_num_threads(settings.threads or cores_given())
     device = _device(settings, warn)
     if device.type == "cpu":
-        _keep_freed_memory()
+        keep_blocks_of_a_step()
     able = _bfloat16_pays(device)
     if settings.precision in ("bfloat16", "float64") and device.type == "mps":
         raise UnderstudyError(
@@ -102,37 +95,6 @@ def free_bytes(machine: Machine) -> int:
     return torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
 
 
-@contextmanager
-def large_blocks_kept(most_bytes: float) -> Iterator[None]:
-    """Let glibc keep all memory that is given back, also the largest blocks, for whichever thread asks next.
-
-    A whole frame's tensors are fetched page by page otherwise, which takes a third of the time of a forward pass. What
-    is kept and fits nothing grows: whenever the process has more than `most_bytes`, all that is free goes back to the
-    system. Other allocators do as they like.
-    """
-    if platform.libc_ver()[0] != "glibc":
-        yield
-        return
-    libc, is_over = ctypes.CDLL(None), threading.Event()
-    libc.mallopt(_MALLOC_MMAP_MAX, 0)
-    libc.mallopt(_MALLOC_TRIM_THRESHOLD, -1)
-    libc.mallopt(_MALLOC_ARENA_MAX, 1)
-    watch = threading.Thread(target=_give_back_beyond, args=(most_bytes, libc, is_over), name="memory", daemon=True)
-    watch.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        watch.join()
-
-
-def _give_back_beyond(most_bytes: float, libc: ctypes.CDLL, is_over: threading.Event) -> None:
-    process = psutil.Process()
-    while not is_over.wait(SECONDS_BETWEEN_LOOKS):
-        if process.memory_info().rss > most_bytes:
-            libc.malloc_trim(0)
-
-
 def choose_batch_size(settings: Settings, machine: Machine, crop_pixels: int, world_size: int) -> tuple[int, bool]:
     """(Crops a step over all ranks, whether it was chosen here). The choice depends on rank 0's device; it is recorded.
 
@@ -165,17 +127,6 @@ def _device(settings: Settings, warn: Callable[[str], None]) -> torch.device:
     if wanted in ("gpu", "cuda", "mps"):
         warn(f"warning: no {wanted.upper()} can be used here; going on on the CPU")
     return torch.device("cpu")
-
-
-def _keep_freed_memory() -> None:
-    """Let glibc keep a step's tensors for the next one: fetching fresh pages for each costs a tenth of a step and more.
-
-    Other allocators do so by themselves, or cannot be told.
-    """
-    if platform.libc_ver()[0] == "glibc":
-        mallopt = ctypes.CDLL(None).mallopt
-        mallopt(_MALLOC_TRIM_THRESHOLD, 2**31 - 1)
-        mallopt(_MALLOC_MMAP_THRESHOLD, 32 * 2**20)  # the most that it takes
 
 
 def _bfloat16_pays(device: torch.device) -> bool:

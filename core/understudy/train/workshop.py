@@ -16,8 +16,8 @@ FRAGMENTS = 1.75
 """What the allocator takes for what it is asked: holes that nothing fits, and what convolutions want for themselves."""
 SMALLEST_TILE = 256 * 256
 """Pixels: of smaller ones nearly all is surroundings."""
-LOSS_BY_SHARING = 1.1
-"""Of several threads that work on one answer: they wait for the slowest at every layer."""
+MOST_THREADS = 16
+"""That work on one answer; of more, some would wait at every layer."""
 SHARE_OF_GPU = 0.5
 """Of its free memory: convolutions want some for themselves, and so may other programs."""
 MOST_READERS = 8
@@ -51,20 +51,20 @@ class Load:
 
 
 def workshop_for(model: Understudy, machine: Machine, load: Load) -> Workshop:
-    """Several answers at a time, a core each, where that does not cost more in tiles than it saves.
+    """One answer after the other by all cores; several at a time where there are very many and memory for it.
 
     Raises UnderstudyError when the memory is too small for such frames.
     """
     if machine.device.type != "cpu":
         return _beside_a_gpu(model, machine, load)
-    ways = [number for number in range(load.threads, 0, -1) if load.threads % number == 0 and number <= load.num_frames]
-    shops = [_with_answers(number, model, machine, load) for number in ways or [1]]
-    fitting = [shop for shop in shops if shop.tiling.most_pixels >= SMALLEST_TILE]
-    if not fitting:
+    at_most = min(-(-load.threads // MOST_THREADS), load.num_frames)
+    shops = (_with_answers(number, model, machine, load) for number in range(at_most, 0, -1))
+    fitting = next((shop for shop in shops if shop.tiling.most_pixels >= SMALLEST_TILE), None)
+    if fitting is None:
         raise _too_little(
             load, SMALLEST_TILE * FRAGMENTS * answer_bytes(model.spec, machine), _frame_bytes(model, load)
         )
-    return min(fitting, key=lambda shop: _cost(shop, load))
+    return fitting
 
 
 def _with_answers(number: int, model: Understudy, machine: Machine, load: Load) -> Workshop:
@@ -93,11 +93,6 @@ def _beside_a_gpu(model: Understudy, machine: Machine, load: Load) -> Workshop:
         threads=load.threads,
         tiling=tiling_for(model, int(pixels)),
     )
-
-
-def _cost(shop: Workshop, load: Load) -> float:
-    """Computing time, against whole frames on one core each."""
-    return shop.tiling.work(load.width, load.height) * (1.0 if shop.threads == 1 else LOSS_BY_SHARING)
 
 
 def _frame_bytes(model: Understudy, load: Load) -> int:

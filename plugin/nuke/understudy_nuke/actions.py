@@ -8,6 +8,7 @@ from typing import Callable
 import nuke
 
 from . import bake, node, result, studio, submit
+from .cat_file import CAT_ENDINGS, MODEL_ENDING
 from .graph import chosen_training_node, data_directory_of
 from .problem import Problem, guarded
 
@@ -58,14 +59,14 @@ def _on_training_node(action: Callable[[nuke.Node], None], training: nuke.Node |
 
 
 def _choose_result(training: nuke.Node) -> None:
-    title, start = "Model (.cat) or applied frames (.exr)", data_directory_of(training) + "/"
-    chosen = nuke.getFilename(title, "*.cat *.exr", start)
+    title, start = "Model (.safetensors, .cat) or applied frames (.exr)", data_directory_of(training) + "/"
+    chosen = nuke.getFilename(title, "*.safetensors *.cat *.exr", start)
     if not chosen:
         return
-    if chosen.endswith((".cat", ".catnc")):
-        result.add_inference(training, chosen)
+    if chosen.endswith((*CAT_ENDINGS, MODEL_ENDING)):
+        result.add_model(training, chosen)
         return
     sequence = _SEQUENCE.fullmatch(chosen)
     if sequence is None or sequence["first"] is None:
-        raise Problem(f"{chosen}: is no sequence; choose the applied frames as one sequence, or a .cat file")
+        raise Problem(f"{chosen}: is no sequence; choose the applied frames as one sequence, or a model")
     result.add_result(sequence["pattern"], int(sequence["first"]), int(sequence["last"]), training)

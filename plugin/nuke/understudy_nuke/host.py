@@ -40,7 +40,7 @@ class NukeHost:
             training = nuke.toNode(node) if node else chosen_training_node()
             if training is None:
                 raise Problem(f"{node}: is not in this script any more; select the training node")
-            result.add_inference(training, checkpoint)
+            result.add_model(training, checkpoint)
 
     def show_result(self, pattern: str, first_frame: int, last_frame: int) -> None:
         with _faults_for_the_panel():

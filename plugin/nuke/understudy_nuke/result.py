@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import nuke
 
+from . import cat_file
 from .graph import INPUT
 from .problem import Problem
 
@@ -14,13 +15,20 @@ _BELOW = 100
 """Between a node and the one under it."""
 
 
-def add_inference(training: nuke.Node, model: str) -> nuke.Node:
-    """An Inference node with that model, on what the training node's Input shows.
+def add_model(training: nuke.Node, model: str) -> None:
+    """An Inference node with that model: at once, or when its .cat file has been made.
 
     Raises Problem for a model that Nuke cannot read, or a Nuke that has no Inference.
     """
-    if not model.endswith((".cat", ".catnc")):
-        raise Problem(f"{model}: Nuke's Inference reads .cat files; apply the model, and read the frames it gives")
+    name = training.fullName()
+    cat_file.bring(model, lambda cat: _add_inference(name, cat))
+
+
+def _add_inference(name: str, model: str) -> None:
+    """On what the training node's Input shows; the node may be gone when a .cat file has been made."""
+    training = nuke.toNode(name)
+    if training is None:
+        raise Problem(f"{name}: is not in this script any more; the model is {model}")
     with _one_undo("Create Inference"), training.parent():
         try:
             inference = nuke.nodes.Inference()
@@ -29,7 +37,6 @@ def add_inference(training: nuke.Node, model: str) -> nuke.Node:
         inference["modelFile"].setValue(model)
         inference.setInput(0, training.input(INPUT))
         _place_below(inference, training)
-    return inference
 
 
 def add_result(pattern: str, first: int, last: int, training: nuke.Node | None) -> nuke.Node:

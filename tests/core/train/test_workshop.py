@@ -29,11 +29,15 @@ def num_tiles(workshop: Workshop, size: tuple[int, int]) -> int:
     return len(workshop.tiling.parts(*size))
 
 
-def test_hd_is_whole_and_every_core_has_a_frame_of_its_own_where_memory_is_enough() -> None:
+def test_hd_is_whole_and_all_cores_work_on_it() -> None:
     small = shop("small", HD)
-    assert (small.answers_at_once, small.threads, small.frames_at_once, num_tiles(small, HD)) == (2, 1, 3, 1)
-    large = shop("large", HD, gib=16.0, threads=4)
-    assert (large.answers_at_once, large.threads, num_tiles(large, HD)) == (4, 1, 1)
+    assert (small.answers_at_once, small.threads, small.frames_at_once, num_tiles(small, HD)) == (1, 2, 2, 1)
+
+
+def test_very_many_cores_work_on_several_frames_where_memory_is_enough() -> None:
+    large = shop("large", HD, gib=32.0, threads=64)
+    assert (large.answers_at_once, large.threads, num_tiles(large, HD)) == (4, 16, 1)
+    assert shop("large", HD, gib=1.0, threads=64).answers_at_once < 4
 
 
 def test_one_frame_has_all_cores() -> None:

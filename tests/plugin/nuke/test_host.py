@@ -79,5 +79,5 @@ def test_frames_inference_and_results(tmp_path: Path, host: Host, desk: Desk) ->
         with pytest.raises(HostFault, match=said):
             host.create_inference(node, checkpoint)
     scene(tmp_path)
-    with pytest.raises(HostFault, match=r"a\.safetensors: Nuke's Inference reads \.cat files; apply the model"):
-        host.create_inference("", "/runs/a.safetensors")
+    with pytest.raises(HostFault, match=r"a\.onnx: is no model; choose a \.safetensors or \.cat file"):
+        host.create_inference("", "/runs/a.onnx")

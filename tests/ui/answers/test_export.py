@@ -42,7 +42,7 @@ def test_a_model_is_exported_by_a_real_child(panel: Panel, run: RunFiles) -> Non
     assert (shown["files"], shown["remarks"]) == (["comp.pt"], [])
     assert (folder / "comp.pt").is_file()
     assert {"plate.1001.exr", "plate.1003.exr"} <= set(shown["samples"])
-    here, half = shown["proofs"]
+    here, half, *_ = shown["proofs"]  # and by older torches, where they are installed
     assert half["by"] == f"{here['by']}, half"
     assert 0 <= here["difference"] <= 1e-4
     assert panel.told(number)[0] == f"Exporting {run.model(10)} to torch"

@@ -5,45 +5,23 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from tests.core.train.export.models import RGB, lively_model, save_lively_model
+from tests.core.train.export.nukex import StandIn, stand_in_nukex
 
 from understudy.errors import UnderstudyError
 from understudy.train.export import nuke_cat
 from understudy.train.export.deliver import Delivery, ExportOrder, deliver
 from understudy.train.export.nuke_cat import NUKEX, find_nukex, make_cat
-from understudy.train.export.proof import OLD_TORCH
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script with a first line that names Python")
 
 
-@dataclass(frozen=True)
-class StandIn:
-    """A program called NukeX."""
-
-    program: Path
-    notes: Path
-
-    @property
-    def words(self) -> list[str]:
-        return [str(word) for word in json.loads(self.notes.read_text())["words"]]
-
-
 @pytest.fixture
 def nukex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "NukeX15.1"
-    program.write_text(f"#!{sys.executable}\n" + Path(__file__).with_name("stand_in_nukex.py").read_text())
-    program.chmod(0o755)
-    monkeypatch.setenv("STAND_IN_NOTES", str(tmp_path / "notes.json"))
-    monkeypatch.setenv("STAND_IN_FAULT", "")
-    monkeypatch.delenv(NUKEX, raising=False)
-    monkeypatch.delenv(OLD_TORCH, raising=False)
-    return StandIn(program, tmp_path / "notes.json")
+    return stand_in_nukex(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ from openjd.model import (
 from openjd.sessions import LOG, ActionState, PathMappingRule, Session, SessionState
 
 SECONDS_BETWEEN_LOOKS = 0.02
+_STARTING = threading.Lock()
+"""A session writes a script and runs it; a process that another one forks in between would hold the script open."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class TaskRun:
                 entered.append(session.enter_environment(environment=environment))
                 self._wait(session)
             on_start()
-            session.run_task(step_script=self.step.script, task_parameter_values=self.parameters)
+            with _STARTING:
+                session.run_task(step_script=self.step.script, task_parameter_values=self.parameters)
             self._wait(session)
             status = session.action_status
             for identifier in reversed(entered):

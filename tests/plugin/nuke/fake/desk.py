@@ -43,16 +43,21 @@ class Desk:
     """Calls that threads left for the main thread."""
 
     def wait_for_message(self, seconds: float = 240.0) -> str:
-        """Run what threads leave for the main thread, until something is said."""
-        known, limit = len(self.messages), time.monotonic() + seconds
-        while len(self.messages) == known:
+        """Until something is said."""
+        known = len(self.messages)
+        self.wait_until(lambda: len(self.messages) > known, seconds)
+        return self.messages[-1]
+
+    def wait_until(self, holds: Callable[[], bool], seconds: float = 240.0) -> None:
+        """Run what threads leave for the main thread."""
+        limit = time.monotonic() + seconds
+        while not holds():
             left = limit - time.monotonic()
-            assert left > 0, "nothing was said in time"
+            assert left > 0, f"not in time; said was {self.messages}"
             try:
                 self.pending.get(timeout=min(left, 0.1))()
             except queue.Empty:
                 continue
-        return self.messages[-1]
 
 
 DESK = Desk()
