@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 import understudy
+from understudy.settings import STARTING_WEIGHTS
 
 REPO = Path(__file__).parents[1]
 REZ = os.environ.get("UNDERSTUDY_REZ", "")
@@ -40,6 +42,14 @@ def test_the_rez_package_says_what_the_project_says() -> None:
     assert set(asked) == {name.lower() for name in _minimum_versions(PROJECT.split("[project.optional")[0])} | {"torch"}
     oldest, newest = re.findall(r'requires-python = ">=([0-9.]+),<([0-9.]+)"', PROJECT)[0]
     assert f"python-{oldest}+<{newest}" in _words(package["requires"])
+
+
+def test_the_wheel_brings_the_starting_weights(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    done = subprocess.run(build, cwd=REPO, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    names = set(zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist())
+    assert {f"understudy/train/starting_weights/{name}.small.safetensors" for name in STARTING_WEIGHTS} <= names
 
 
 @needs_rez

@@ -22,6 +22,9 @@ Value = TypeVar("Value")
 OF_ONE_RANK = frozenset({"data_directory", "initial_weights", "device", "gpu", "threads", "memory_gib", "tensorboard"})
 """Settings in which the ranks of one run may differ: paths and machines do."""
 
+STARTING_WEIGHTS = ("denoise",)
+"""Initial weights that come with understudy, by name."""
+
 LONGEST_RUN_NAME = 150
 """Bytes: what a run appends to its name must fit into the 255 of a file name."""
 
@@ -68,7 +71,11 @@ class Settings:
     multi_resolution: bool = setting(
         True, "train at quarter and half resolution first", knob="useMultiResolutionTraining"
     )
-    initial_weights: Path | None = setting(None, "model file, or run, to start from", knob="checkpointFile")
+    initial_weights: Path | None = setting(
+        None,
+        f"model file, or run, to start from; or, by name, what comes with understudy: {', '.join(STARTING_WEIGHTS)}",
+        knob="checkpointFile",
+    )
     learning_rate: float = setting(1e-3, "peak step size of the optimizer", knob="learningRate", low=1e-7, high=1.0)
     seed: int = setting(0, "draws the first weights and every crop", knob="seed", low=0, high=2**63 - 1)
     checkpoint_interval: int = setting(

@@ -1,4 +1,4 @@
-"""Another run's weights as a start, fitted to the channels of this run."""
+"""Another run's weights as a start, or those that come with understudy, fitted to the channels of this run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from torch import Tensor
 
 from understudy.dataset import DecodedPair
 from understudy.errors import UnderstudyError
-from understudy.runs import find_model
+from understudy.runs import MODEL_SUFFIX, find_model
+from understudy.settings import STARTING_WEIGHTS, ModelSize
 from understudy.train.fit import fit_model
 from understudy.train.model_file import load_model
 from understudy.train.network import NetworkSpec, Understudy
@@ -20,6 +21,9 @@ FIRST = "unet.enter.0.0.weight"
 LAST = ("leave.weight", "leave.bias")
 """Those that know the target channels: all gates, then all paints."""
 
+OURS = Path(__file__).with_name("starting_weights")
+"""Folder of NAME.SIZE.safetensors, made by `python -m benchmarks.starting_weights.make`."""
+
 Origins = tuple[int | None, ...]
 """For each channel its number in the other model; None: that one has no such channel."""
 
@@ -27,13 +31,13 @@ Origins = tuple[int | None, ...]
 def started_from(
     path: Path, wanted: NetworkSpec, pairs: tuple[DecodedPair, ...], say: Callable[[str], None]
 ) -> Understudy:
-    """The model of a file, or of a run its newest, ready to train on these pairs.
+    """The model of a file, of a run its newest, or of a name in STARTING_WEIGHTS, ready to train on these pairs.
 
     With the same channels it goes on as it is. With others the features are kept, every channel takes what a channel
     of its name had learnt, a new input counts for nothing yet, a new target starts as the guess fitted to the pairs.
     Raises UnderstudyError when the file is missing, damaged or of another model size.
     """
-    path = find_model(path)
+    path = starting_weights(str(path), wanted.model_size) if str(path) in STARTING_WEIGHTS else find_model(path)
     other = load_model(path).model
     if other.spec.model_size != wanted.model_size:
         raise UnderstudyError(
@@ -55,6 +59,18 @@ def started_from(
     ):
         say(f"Initial weights, {what}: {_told(channels, origins)}")
     return _adapted(other, wanted, inputs, targets, pairs)
+
+
+def starting_weights(name: str, size: ModelSize) -> Path:
+    """The file that comes with understudy. Raises UnderstudyError when there is none for models of this size."""
+    path = OURS / f"{name}.{size}{MODEL_SUFFIX}"
+    if not path.is_file():
+        sizes = sorted(one.name.split(".")[1] for one in OURS.glob(f"{name}.*{MODEL_SUFFIX}"))
+        raise UnderstudyError(
+            f"initial weights {name}: there are none for a {size} model; "
+            f"set --model-size {' or '.join(sizes)}, or leave --initial-weights out"
+        )
+    return path
 
 
 def _adapted(

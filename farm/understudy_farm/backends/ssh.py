@@ -19,6 +19,7 @@ from understudy.ranks.place import AUTO
 from understudy.remap import PATH_RULES, rules_text
 from understudy.report.run_record import read_record
 from understudy.runs import RunFiles
+from understudy.settings import STARTING_WEIGHTS
 from understudy_farm.backend import FarmError, Option, Site
 from understudy_farm.backends.seats import HOSTS, KILLED, Seat, SeatedFarm, seat_script, seats_of, try_hosts
 from understudy_farm.commands import Command
@@ -104,7 +105,7 @@ class SshHabits:
         record = read_record(files.record)
         sides = [Path(side.path) for pair in record.pairs for side in (pair.input, pair.target)]
         stated = [record.settings.get("initial_weights"), record.colour.get("config")]
-        named = [path for path in map(str, filter(None, stated)) if "://" not in path]
+        named = [path for path in map(str, filter(None, stated)) if "://" not in path and path not in STARTING_WEIGHTS]
         return [
             *_packages(),
             self._job.run_directory,

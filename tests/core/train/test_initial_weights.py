@@ -12,8 +12,8 @@ from torch import Tensor
 
 from understudy.dataset import DecodedPair
 from understudy.errors import UnderstudyError
-from understudy.settings import ModelSize
-from understudy.train.initial_weights import started_from
+from understudy.settings import STARTING_WEIGHTS, ModelSize
+from understudy.train.initial_weights import OURS, started_from
 from understudy.train.model_file import ModelCard, save_model
 from understudy.train.network import NetworkSpec, Understudy
 
@@ -98,3 +98,16 @@ def test_what_has_nothing_in_common_is_refused(weights: Path) -> None:
         started_from(weights, spec(("U", "V"), RGB), pairs(2, 3), print)
     with pytest.raises(UnderstudyError, match=r"is a small model, this run has large; set --model-size small"):
         started_from(weights, spec(RGB, RGB, "large"), pairs(3, 3), print)
+
+
+@pytest.mark.parametrize("name", STARTING_WEIGHTS)
+def test_what_comes_with_understudy_is_small_and_found_by_name(name: str) -> None:
+    model = started_from(Path(name), spec(RGB, RGB), pairs(3, 3), print)
+    assert model.leave.weight.dtype == torch.float32
+    assert paint(model, torch.rand(1, 3, 32, 32)).abs().max() > 1e-3
+    assert (OURS / f"{name}.small.safetensors").stat().st_size < 3e6
+
+
+def test_what_does_not_come_in_a_size_is_refused() -> None:
+    with pytest.raises(UnderstudyError, match=r"denoise: there are none for a large model; set --model-size small"):
+        started_from(Path("denoise"), spec(RGB, RGB, "large"), pairs(3, 3), print)

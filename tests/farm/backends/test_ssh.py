@@ -119,7 +119,8 @@ def test_hosts_without_shared_storage_train_and_apply(shot: SmallShot, ssh: str,
     hosts.write_text(f"hosts = [{', '.join(entries)}]\n")
     options = ("-O", f"hosts={hosts}", "-O", f"ssh={ssh}", "-O", f"sync_dir={tmp_path}/far/{{host}}")
     result = shot.folder / "result" / "r.####.exr"
-    words = submit_words(shot, "--farm", "ssh", *options, "--ranks", "2", "--apply-output", str(result), steps=300)
+    more = ("--initial-weights", "denoise", "--apply-output", str(result))  # weights come with the code
+    words = submit_words(shot, "--farm", "ssh", *options, *more, "--ranks", "2", steps=300)
     process = start(*words)
     far = (tmp_path / "far" / "h1").joinpath(*shot.data.parts[1:]) / "v001"
     wait_until(lambda: step_of(far) > 0, shot.data / "v001")

@@ -1,0 +1,45 @@
+"""Pairs as EXR files, float, in two sequences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.starting_weights.tasks import Example, Task
+
+from understudy.frames.image import FloatPixels, Image
+from understudy.frames.sequence import Sequence
+from understudy.frames.window import Window
+from understudy.frames.write import write_image
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFiles:
+    """Where they lie."""
+
+    folder: Path
+
+    @property
+    def seen(self) -> str:
+        return str(self.folder / "seen.####.exr")
+
+    @property
+    def wanted(self) -> str:
+        return str(self.folder / "wanted.####.exr")
+
+    def words(self, task: Task) -> list[str]:
+        """As `understudy train` is told of them."""
+        layers = ["--input-layer", ",".join(task.seen), "--target-layer", ",".join(task.wanted)]
+        return ["--input", self.seen, "--target", self.wanted, *layers]
+
+    def write(self, frame: int, task: Task, example: Example) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        _write(Sequence(self.seen).path(frame), task.seen, example.seen)
+        _write(Sequence(self.wanted).path(frame), task.wanted, example.wanted)
+
+
+def _write(path: Path, channels: tuple[str, ...], pixels: FloatPixels) -> None:
+    height, width, _ = pixels.shape
+    window = Window.of_size(width, height)
+    picture = Image(pixels=pixels, channels=channels, data_window=window, display_window=window)
+    write_image(path, picture, pixel_type="float")
