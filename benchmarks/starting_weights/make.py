@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from benchmarks.starting_weights.files import PairFiles
+from benchmarks.shots.files import PairFiles
 from benchmarks.starting_weights.tasks import TASKS
 
 from understudy.runs import find_model
@@ -52,7 +52,8 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def make(name: str, arguments: argparse.Namespace, work: Path) -> None:
-    files = PairFiles(folder=work / "pairs")
+    task = TASKS[name]
+    files = PairFiles(folder=work / "pairs", seen_channels=task.seen, wanted_channels=task.wanted)
     write_pairs(name, files, count=arguments.pairs, side=arguments.side, seed=arguments.seed)
     run = work / f"run_{arguments.model_size}"
     train(name, files, arguments, run)
@@ -68,7 +69,7 @@ def write_pairs(name: str, files: PairFiles, *, count: int, side: int, seed: int
 
     def write(number: int) -> None:
         rng = np.random.default_rng((seed, list(TASKS).index(name), number))
-        files.write(number, task, task.example(rng, side, side))
+        files.write(number, task.example(rng, side, side))
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(write, range(1, count + 1)))
@@ -77,7 +78,7 @@ def write_pairs(name: str, files: PairFiles, *, count: int, side: int, seed: int
 def train(name: str, files: PairFiles, arguments: argparse.Namespace, run: Path) -> None:
     """At full resolution from the start: noise and blur are other ones in reduced pictures."""
     words = [
-        *("train", *files.words(TASKS[name]), "--data-directory", str(run), "--run-name", name),
+        *("train", *files.words(), "--data-directory", str(run), "--run-name", name),
         *("--validation-frames", f"1-{VALIDATED}", "--model-size", arguments.model_size, "--no-multi-resolution"),
         *("--steps", str(arguments.steps), "--batch-size", str(arguments.batch_size), "--crop-size", str(CROP_SIZE)),
         *("--checkpoint-interval", str(max(1, arguments.steps // 6)), "--max-checkpoints", "1"),

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from benchmarks.starting_weights.files import PairFiles
+from benchmarks.shots.files import PairFiles
+from benchmarks.shots.shot import Shot
 from benchmarks.starting_weights.tasks import TASKS
-from benchmarks.starting_weights.unseen import SHOTS, Unseen
+from benchmarks.starting_weights.unseen import SHOTS
 from numpy.typing import NDArray
 
 from understudy.frames.psnr import PooledPsnr
@@ -107,13 +108,13 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as passing:
         for name, shot in SHOTS.items():
-            if shot.task in arguments.tasks and shot.is_there:
+            if shot.kind in arguments.tasks and shot.is_there:
                 measure(name, shot, arguments, (arguments.keep or Path(passing)) / name.replace(" ", "_"))
 
 
-def measure(name: str, shot: Unseen, arguments: argparse.Namespace, folder: Path) -> None:
+def measure(name: str, shot: Shot, arguments: argparse.Namespace, folder: Path) -> None:
     """All ways, seed by seed, so that a machine whose speed drifts treats all alike."""
-    files = PairFiles(folder=folder)
+    files = PairFiles(folder=folder, seen_channels=shot.seen, wanted_channels=shot.wanted)
     print(
         f"\n{name}: {plate_psnr(shot, files):.2f} dB before; after {_shares()} of {arguments.steps} steps", flush=True
     )
@@ -126,25 +127,24 @@ def measure(name: str, shot: Unseen, arguments: argparse.Namespace, folder: Path
             print(f"  seed {seed}  {line}", flush=True)
 
 
-def plate_psnr(shot: Unseen, files: PairFiles) -> float:
+def plate_psnr(shot: Shot, files: PairFiles) -> float:
     """Write the shot; what its plate (for mattes: the rough matte) comes to on the held-out frames."""
-    task = TASKS[shot.task]
-    pooled = PooledPsnr(task.wanted)
-    places = [task.seen.index(channel) for channel in task.wanted]
+    pooled = PooledPsnr(shot.wanted)
+    places = [shot.seen.index(channel) for channel in shot.wanted]
     for frame in shot.frames:
         example = shot.example(frame)
-        files.write(frame, task, example)
+        files.write(frame, example)
         if frame in shot.held_out:
             pooled.add(example.seen[..., places], example.wanted)
     return pooled.decibels()
 
 
-def train(way: str, shot: Unseen, files: PairFiles, seed: int, arguments: argparse.Namespace, data: Path) -> Curve:
+def train(way: str, shot: Shot, files: PairFiles, seed: int, arguments: argparse.Namespace, data: Path) -> Curve:
     chosen, size = WAYS[way], arguments.model_size
     steps = round(arguments.steps * chosen.share)
-    weights = ("--initial-weights", str(arguments.weights / f"{shot.task}.{size}.safetensors"))
+    weights = ("--initial-weights", str(arguments.weights / f"{shot.kind}.{size}.safetensors"))
     words = [
-        *("train", *files.words(TASKS[shot.task]), "--validation-frames", format_frames(shot.held_out)),
+        *("train", *files.words(), "--validation-frames", format_frames(shot.held_out)),
         *("--data-directory", str(data), "--run-name", "bench", "--model-size", size, "--steps", str(steps)),
         *("--seed", str(seed), "--batch-size", str(arguments.batch_size), "--crop-size", str(arguments.crop_size)),
         *("--checkpoint-interval", str(max(1, steps // LOOKS)), "--max-checkpoints", "1"),

@@ -6,24 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from benchmarks.shots.shot import MATTE, RGB, RGBA, Example
+from benchmarks.shots.spoiling import behind_iris, disk
 from benchmarks.starting_weights.mattes import plate_and_matte, rough
 from benchmarks.starting_weights.pictures import picture
 from benchmarks.starting_weights.shapes import Generator
 
 from understudy.demo.filters import blur, float32
 from understudy.frames.image import FloatPixels
-
-RGB, RGBA, MATTE = ("R", "G", "B"), ("R", "G", "B", "A"), ("A",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Example:
-    """A pair, of one size."""
-
-    seen: FloatPixels
-    """H W Cin: the plate, scene-linear, and for `matte` the rough matte in A."""
-    wanted: FloatPixels
-    """H W Cout."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,25 +69,6 @@ def noise(rng: Generator, clean: FloatPixels, read: float, gain: float, softness
     field /= field.std()
     strengths = float32(rng.uniform(0.75, 1.4, 3))
     return float32(field * strengths * np.sqrt(read**2 + gain * np.maximum(clean, 0)))
-
-
-def disk(radius: float) -> FloatPixels:
-    """A round iris as weights that sum to 1, its edge smooth."""
-    reach = int(np.ceil(radius))
-    y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
-    weights = np.clip(radius + 0.5 - np.hypot(x, y), 0, 1)
-    return float32(weights / weights.sum())
-
-
-def behind_iris(pixels: FloatPixels, iris: FloatPixels) -> FloatPixels:
-    """H W C with every point spread over the iris (odd sides); borders repeated."""
-    height, width, _ = pixels.shape
-    rows, columns = iris.shape
-    padded = np.pad(pixels, ((rows // 2,) * 2, (columns // 2,) * 2, (0, 0)), mode="edge")
-    spread = np.zeros_like(pixels)
-    for row, column in np.argwhere(iris > 0):
-        spread += iris[row, column] * padded[row : row + height, column : column + width]
-    return spread
 
 
 def _between(rng: Generator, low: float, high: float) -> float:

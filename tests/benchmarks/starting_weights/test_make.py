@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from benchmarks.shots.files import PairFiles
+from benchmarks.shots.shot import MATTE, RGB, RGBA
+from benchmarks.shots.spoiling import hexagon, segmented
 from benchmarks.starting_weights import make
-from benchmarks.starting_weights.files import PairFiles
 from benchmarks.starting_weights.measure import Curve, ratios
 from benchmarks.starting_weights.tasks import TASKS
-from benchmarks.starting_weights.unseen import SHOTS, hexagon, segmented
+from benchmarks.starting_weights.unseen import SHOTS
 from safetensors import safe_open
 
 from understudy.cli.main import main
@@ -22,7 +24,9 @@ from understudy.train.model_file import METADATA_KEY, load_model
 
 
 def test_more_pairs_change_none(tmp_path: Path) -> None:
-    few, many = PairFiles(folder=tmp_path / "few"), PairFiles(folder=tmp_path / "many")
+    few, many = (
+        PairFiles(folder=tmp_path / name, seen_channels=RGBA, wanted_channels=MATTE) for name in ("few", "many")
+    )
     make.write_pairs("matte", few, count=1, side=32, seed=7)
     make.write_pairs("matte", many, count=2, side=32, seed=7)
     first, same, other = (
@@ -47,8 +51,9 @@ def test_starting_weights_are_small_name_no_place_and_start_a_run(
         about = json.loads(file.metadata()[METADATA_KEY])
     assert str(tmp_path) not in json.dumps(about)
     assert load_model(made).model.state_dict()["unet.enter.0.0.weight"].dtype == torch.float32
-    files, data = PairFiles(folder=tmp_path / "work" / "denoise" / "pairs"), str(tmp_path / "data")
-    start = ["train", *files.words(TASKS["denoise"]), "--initial-weights", str(made), "--data-directory", data]
+    pairs, data = tmp_path / "work" / "denoise" / "pairs", str(tmp_path / "data")
+    files = PairFiles(folder=pairs, seen_channels=RGB, wanted_channels=RGB)
+    start = ["train", *files.words(), "--initial-weights", str(made), "--data-directory", data]
     small = ["--model-size", "small", "--crop-size", "32", "--batch-size", "1", "--steps", "2", "--threads", "1"]
     assert main([*start, *small]) == EXIT_DONE
     capsys.readouterr()
@@ -58,11 +63,12 @@ def test_an_unseen_shot_is_what_its_task_wants() -> None:
     for shot in SHOTS.values():
         if shot.footage is None:
             pair = shot.example(shot.frames[0])
-            task = TASKS[shot.task]
+            task = TASKS[shot.kind]
+            assert (shot.seen, shot.wanted) == (task.seen, task.wanted)
             assert (pair.seen.shape[2], pair.wanted.shape[2]) == (len(task.seen), len(task.wanted))
             assert pair.seen.shape[:2] == pair.wanted.shape[:2]
             assert np.abs(pair.seen[..., -1] - pair.wanted[..., -1]).mean() > 1e-3
-    assert set(TASKS) == {shot.task for shot in SHOTS.values() if shot.footage is None}, "each without footage too"
+    assert set(TASKS) == {shot.kind for shot in SHOTS.values() if shot.footage is None}, "each without footage too"
 
 
 def test_an_iris_of_blades_loses_no_light() -> None:

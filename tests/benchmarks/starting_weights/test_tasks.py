@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.shots.shot import Example
+from benchmarks.shots.spoiling import behind_iris, disk
 from benchmarks.starting_weights.mattes import any_figure, plate_and_matte, rough
 from benchmarks.starting_weights.pictures import picture
-from benchmarks.starting_weights.tasks import TASKS, Example, behind_iris, disk, noise
+from benchmarks.starting_weights.tasks import TASKS, noise
 
 SIDES = (48, 64)
 

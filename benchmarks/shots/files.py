@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.starting_weights.tasks import Example, Task
+from benchmarks.shots.shot import Example
 
 from understudy.frames.image import FloatPixels, Image
 from understudy.frames.sequence import Sequence
@@ -15,9 +15,11 @@ from understudy.frames.write import write_image
 
 @dataclass(frozen=True, kw_only=True)
 class PairFiles:
-    """Where they lie."""
+    """Where they lie, and their channels."""
 
     folder: Path
+    seen_channels: tuple[str, ...]
+    wanted_channels: tuple[str, ...]
 
     @property
     def seen(self) -> str:
@@ -27,15 +29,15 @@ class PairFiles:
     def wanted(self) -> str:
         return str(self.folder / "wanted.####.exr")
 
-    def words(self, task: Task) -> list[str]:
+    def words(self) -> list[str]:
         """As `understudy train` is told of them."""
-        layers = ["--input-layer", ",".join(task.seen), "--target-layer", ",".join(task.wanted)]
+        layers = ["--input-layer", ",".join(self.seen_channels), "--target-layer", ",".join(self.wanted_channels)]
         return ["--input", self.seen, "--target", self.wanted, *layers]
 
-    def write(self, frame: int, task: Task, example: Example) -> None:
+    def write(self, frame: int, example: Example) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        _write(Sequence(self.seen).path(frame), task.seen, example.seen)
-        _write(Sequence(self.wanted).path(frame), task.wanted, example.wanted)
+        _write(Sequence(self.seen).path(frame), self.seen_channels, example.seen)
+        _write(Sequence(self.wanted).path(frame), self.wanted_channels, example.wanted)
 
 
 def _write(path: Path, channels: tuple[str, ...], pixels: FloatPixels) -> None:

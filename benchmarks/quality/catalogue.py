@@ -1,0 +1,54 @@
+"""The shots: some for choosing what understudy does, others to be looked at only when that is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from benchmarks.shots import footage, street
+from benchmarks.shots.footage import BALL, Pan
+from benchmarks.shots.shot import MATTE, RGB, Example, Kind, Shot
+from benchmarks.shots.street import Move
+from tests.footage import FOOTAGE
+
+from understudy.demo.shot import DemoShot
+
+FRAMES, PAINTED = range(1, 17), (1, 6, 11, 16)
+MOVE = Move(shot=DemoShot(width=384, height=216), step=3.0)
+KEPT_ASIDE = Move(shot=DemoShot(width=384, height=216, seed=29), step=3.0)
+"""Other textures, drift and grain."""
+
+
+def _street(
+    kind: Kind, example: Callable[[Move, int], Example], move: Move = MOVE, wanted: tuple[str, ...] = RGB
+) -> Shot:
+    return Shot(kind=kind, wanted=wanted, example=partial(example, move), frames=FRAMES, painted=PAINTED)
+
+
+def _photograph(kind: Kind, example: Callable[[Pan, int], Example], path: Path) -> Shot:
+    pan = Pan(path=path, num_frames=len(FRAMES))
+    return Shot(kind=kind, example=partial(example, pan), frames=FRAMES, painted=PAINTED, footage=path)
+
+
+DEVELOPMENT = {
+    "rig removal": _street("cleanup", street.rig),
+    "blemishes": _street("beauty", street.blemishes),
+    "look": _street("look", street.look),
+    "roto": _street("matte", street.roto, wanted=MATTE),
+    "defocus": _photograph("deblur", footage.defocus, FOOTAGE / "hdr" / "Desk.exr"),
+    "beach ball": Shot(
+        kind="matte",
+        wanted=MATTE,
+        example=partial(footage.ball_matte, has_rough=False),
+        frames=range(1, 9),
+        painted=(1, 4, 8),
+        footage=BALL,
+    ),
+}
+FINAL = {
+    "rig removal, aside": _street("cleanup", street.rig, KEPT_ASIDE),
+    "blemishes, aside": _street("beauty", street.blemishes, KEPT_ASIDE),
+    "roto, aside": _street("matte", street.roto, KEPT_ASIDE, wanted=MATTE),
+    "defocus, aside": _photograph("deblur", footage.defocus, FOOTAGE / "hdr" / "Carrots.exr"),
+}
