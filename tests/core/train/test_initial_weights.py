@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 from tests.core.train.decoded import decoded
+from tests.core.train.export.models import save_lively_model
 from torch import Tensor
 
 from understudy.dataset import DecodedPair
 from understudy.errors import UnderstudyError
 from understudy.settings import STARTING_WEIGHTS, ModelSize
 from understudy.train.initial_weights import OURS, started_from
-from understudy.train.model_file import ModelCard, save_model
 from understudy.train.network import NetworkSpec, Understudy
 
 RGB, MATTE = ("R", "G", "B"), ("A",)
@@ -27,21 +27,7 @@ def weights(tmp_path: Path) -> Path:
     model = Understudy(spec(RGB, RGB + MATTE))
     for parameter in model.leave.parameters():
         torch.nn.init.normal_(parameter, std=0.1)
-    card = ModelCard(
-        run_name="other",
-        step=1,
-        total_steps=1,
-        loss=0.1,
-        validation_psnr=None,
-        working_space="",
-        input_layer="",
-        target_layer="",
-        trained_on=(),
-        crop_size=64,
-        understudy_version="0",
-    )
-    save_model(tmp_path / "other.1.safetensors", model, card)
-    return tmp_path / "other.1.safetensors"
+    return save_lively_model(tmp_path / "other.1.safetensors", model)
 
 
 def spec(inputs: tuple[str, ...], targets: tuple[str, ...], size: ModelSize = "small") -> NetworkSpec:

@@ -197,16 +197,10 @@ def _record(path: Path, to: Host, work: _Work, proofs: tuple[Proof, ...]) -> str
         "input_channels": spec.input_channels,
         "target_channels": spec.target_channels,
         "working_space": card.working_space,
-        "borrowed_channels": _borrowed(work) if to == "nuke" else [],
+        "borrowed_channels": nuke_model(work.saved, work.name).borrowed if to == "nuke" else (),
         "files": files,
         "samples": [sample.name for sample in work.samples.all],
         "proofs": [asdict(proof) for proof in proofs],
         "understudy": __version__,
     }
     return json.dumps(about, indent=2, ensure_ascii=False) + "\n"
-
-
-def _borrowed(work: _Work) -> list[str]:
-    """Channels that Nuke's Inference does not know by their names: script and gizmo lend them others."""
-    model = nuke_model(work.saved, work.name)
-    return [passage.name for passage in (*model.inputs, *model.targets) if passage.is_borrowed]

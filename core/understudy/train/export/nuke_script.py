@@ -37,9 +37,9 @@ class NukeModel:
     targets: tuple[Passage, ...]
 
     @property
-    def borrows(self) -> bool:
-        """Some channels reach Inference by another name."""
-        return any(passage.is_borrowed for passage in (*self.inputs, *self.targets))
+    def borrowed(self) -> tuple[str, ...]:
+        """Channels that reach Inference by another name."""
+        return tuple(passage.name for passage in (*self.inputs, *self.targets) if passage.is_borrowed)
 
     @property
     def num_rows(self) -> int:
@@ -152,7 +152,7 @@ def _chain(model: NukeModel, cat_file: str, more: Sequence[tuple[str, str]], *, 
         yield "set Nlent [stack 0]\n"
     inference = [*more, ("modelFile", quoted(cat_file)), *placed("Inference1", 0, next(rows) * ROW)]
     yield node("Inference", inference, depth=depth)
-    if model.borrows:
+    if model.borrowed:
         yield "set Nanswer [stack 0]\n"
         yield "push $Nplate\n"
         yield "set Nwhole [stack 0]\n"
