@@ -18,6 +18,9 @@ from understudy.pairs import Media, Pair, PairUse
 SCHEMA = 1
 """Raised whenever an older version could misread what a newer one writes."""
 
+_DEEPEST = 16
+"""Lists and tables within one another; no run needs half as many, and Python writes fewer than it reads."""
+
 _MEND = "restore it from a backup, or start a new run"
 
 JsonObject = Mapping[str, object]
@@ -107,6 +110,8 @@ def read_record(path: Path) -> RunRecord:
     if schema != SCHEMA:
         raise UnderstudyError(f"{path}: is no run record of understudy; {_MEND}")
     try:
+        if _nests_deeper(data, _DEEPEST):
+            raise ValueError(f"it nests deeper than {_DEEPEST} lists")
         return _record_of(data)
     except ValueError as error:
         raise UnderstudyError(f"{path}: is damaged ({error}); {_MEND}") from error
@@ -131,6 +136,12 @@ def this_host() -> Host:
 def now() -> str:
     """This moment as the record writes it."""
     return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def _nests_deeper(value: object, levels: int) -> bool:
+    """Whether more than `levels` lists and tables are within one another, `value` counted."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return bool(inner) and (levels == 0 or any(_nests_deeper(one, levels - 1) for one in inner))
 
 
 def _side(label: str, media: Media) -> SideRecord:

@@ -120,6 +120,14 @@ def test_a_record_that_is_nested_too_deeply_is_damaged(tmp_path: Path) -> None:
         read_record(path)
 
 
+def test_a_record_that_could_be_read_but_not_written_again_is_damaged(tmp_path: Path, record: RunRecord) -> None:
+    """Python's reader goes deeper than its writer."""
+    path = tmp_path / "run.run.json"
+    write_record(path, replace(record, source={"frames": json.loads("[" * 40 + "]" * 40)}))
+    with pytest.raises(UnderstudyError, match=r"run\.run\.json: is damaged .*nests deeper"):
+        read_record(path)
+
+
 def test_names_that_are_no_utf8_come_back(tmp_path: Path, record: RunRecord) -> None:
     path, label = tmp_path / "run.run.json", os.fsdecode(b"plate \xff.exr")
     write_record(path, replace(record, command=label))
