@@ -16,6 +16,7 @@ Precision = Literal["auto", "float32", "bfloat16", "float64"]
 SyncMode = Literal["auto", "gradients", "accumulate", "average", "overlap", "outer"]
 Compression = Literal["auto", "none", "fp16", "bf16", "powersgd"]
 Eviction = Literal["stop", "leave"]
+Task = Literal["auto", "matte", "cleanup", "look"]
 
 Value = TypeVar("Value")
 
@@ -66,23 +67,29 @@ class Settings:
     batch_size: int = setting(
         0, "crops a step, over all ranks; 0: chosen for the device", knob="batchSize", low=0, high=65536
     )
-    crop_size: int = setting(256, "side of the random crops at full resolution", knob="cropSize", unit="pixels", low=16)
+    crop_size: int = setting(128, "side of the random crops at full resolution", knob="cropSize", unit="pixels", low=16)
     model_size: ModelSize = setting("medium", "how much the network can learn, and costs", knob="modelSize")
+    task: Task = setting(
+        "auto", "what is painted: a matte, corrections of a picture, or another look of all of it; auto: by the pairs"
+    )
     multi_resolution: bool = setting(
-        True, "train at quarter and half resolution first", knob="useMultiResolutionTraining"
+        False, "train at quarter and half resolution first", knob="useMultiResolutionTraining"
     )
     initial_weights: Path | None = setting(
         None,
         f"model file, or run, to start from; or, by name, what comes with understudy: {', '.join(STARTING_WEIGHTS)}",
         knob="checkpointFile",
     )
-    learning_rate: float = setting(1e-3, "peak step size of the optimizer", knob="learningRate", low=1e-7, high=1.0)
+    learning_rate: float = setting(2e-3, "peak step size of the optimizer", knob="learningRate", low=1e-7, high=1.0)
     seed: int = setting(0, "draws the first weights and every crop", knob="seed", low=0, high=2**63 - 1)
     checkpoint_interval: int = setting(
         1000, "a checkpoint and a graph every so many steps", knob="checkpointInterval", unit="steps", low=1
     )
     max_checkpoints: int = setting(
         10, "newest checkpoints kept, and the best by validation besides", knob="maxCheckpoints", low=1
+    )
+    validation_squares: bool = setting(
+        True, "without validation frames, judge by small squares of the painted frames that are not learnt from"
     )
     contact_sheet_interval: int = setting(
         100, "a contact sheet every so many steps", knob="imageInterval", unit="steps", low=1
@@ -154,6 +161,7 @@ def field_choices(name: str) -> tuple[str, ...]:
         "sync_mode": get_args(SyncMode),
         "compress": get_args(Compression),
         "eviction": get_args(Eviction),
+        "task": get_args(Task),
     }.get(name, ())
 
 

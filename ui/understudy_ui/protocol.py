@@ -219,6 +219,12 @@ class RunShown(TypedDict):
     """Model files of `checkpoints`, in that order."""
     best_step: int
     """0: none."""
+    best_psnr: Union[float, None]
+    """dB, the highest validation so far; None while nothing was validated."""
+    is_settled: bool
+    """It hardly rose in the last third of the training time."""
+    good_enough_seconds: Union[float, None]
+    """Of training, after which validation stayed near its highest; None while that cannot be said."""
     sheets: List[int]
     """Steps of which there is a contact sheet."""
     pairs: List[PairShown]

@@ -51,7 +51,8 @@ class DecodedPair:
     target: StoredPixels
     """H W C, as `input`."""
     valid: NDArray[np.bool_] | None
-    """H W, false where input or target was not finite (such values are 0 in the arrays); None: all are finite."""
+    """H W, false where input or target was not finite (such values are 0 in the arrays), and where training withholds a
+    validation square; None: all count."""
     facts: PairFacts
 
 

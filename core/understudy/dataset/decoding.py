@@ -127,8 +127,7 @@ def decode_pair(pair: Pair, crop_size: int) -> DecodedPair:
     refuse_giants(pair, both)
     window = both.grown_to(crop_size, crop_size, within=plate.display_window)
     source, target = plate.over(window), paint.over(window)  # H W C each
-    is_finite = np.isfinite(source).all(axis=-1) & np.isfinite(target).all(axis=-1)  # H W
-    valid: NDArray[np.bool_] = np.asarray(is_finite, np.bool_)
+    valid = _finite_pixels(source) & _finite_pixels(target)  # H W
     refuse_unlearnable(pair, window, valid)
     stored_input, stored_target = _as_stored(source), _as_stored(target)
     facts = PairFacts(
@@ -157,14 +156,27 @@ def decode_pair(pair: Pair, crop_size: int) -> DecodedPair:
     )
 
 
+def _finite_pixels(pixels: FloatPixels) -> NDArray[np.bool_]:
+    """H W C -> H W: where all channels are."""
+    if _is_finite(pixels):
+        return np.ones(pixels.shape[:2], np.bool_)
+    return np.asarray(np.isfinite(pixels).all(axis=-1), np.bool_)
+
+
+def _is_finite(pixels: FloatPixels) -> bool:
+    """Told from the extremes, which takes a tenth of the time of looking at each value."""
+    with np.errstate(invalid="ignore"):  # the extremes of NaN
+        return bool(pixels.size and np.isfinite(pixels.min()) and np.isfinite(pixels.max()))
+
+
 def _as_stored(pixels: FloatPixels) -> StoredPixels:
     """A copy in half, or in float32 where half would clip; what is not finite becomes 0."""
-    finite = np.nan_to_num(pixels, nan=0.0, posinf=0.0, neginf=0.0)
-    return finite if exceeds_half(finite) else finite.astype(np.float16)
+    finite = pixels if _is_finite(pixels) else np.nan_to_num(pixels, nan=0.0, posinf=0.0, neginf=0.0)
+    return finite.copy() if exceeds_half(finite) else finite.astype(np.float16)
 
 
 def _finite_range(image: Image) -> tuple[float, float]:
-    finite = image.pixels[np.isfinite(image.pixels)]
+    finite = image.pixels if _is_finite(image.pixels) else image.pixels[np.isfinite(image.pixels)]
     return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
 
 

@@ -18,9 +18,9 @@ COLUMN, ROW = 110, 96
 class DemoTraining:
     """What the CopyCat node asks for."""
 
-    epochs: int = 2400
+    epochs: int = 600
     """Total steps = epochs x pairs / batch size."""
-    batch_size: int = 4
+    batch_size: int = 2
     """Crops a step."""
     crop_size: int = 128
     """Pixels."""

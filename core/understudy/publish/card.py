@@ -11,6 +11,7 @@ from understudy.publish.facts import Facts, RunFacts
 from understudy.publish.loading import Loading, sections
 from understudy.publish.markdown import bullet, code, link, paragraph, table
 from understudy.publish.result import Result
+from understudy.report.course import spoken_time
 from understudy.settings import from_record
 from understudy.train.export.hosts import Host
 
@@ -20,7 +21,7 @@ _ABOUT_SHEETS = (
     "Each row is a crop: input, ground truth, the model's output, and the difference times 4. Rows under an ochre "
     "strip are validation frames, which training never saw: judge by them."
 )
-_ABOUT_GRAPHS = "Above the loss, below the learning rate; between them, if there are validation frames, their PSNR."
+_ABOUT_GRAPHS = "Above the loss, below the learning rate; between them, if it was validated, the PSNR of that."
 _ABOUT_SECTIONS = (
     "Paths are those from this folder. The lines for understudy, onnxruntime and torch are run by understudy's own "
     "tests; those for Nuke, Flame and Houdini follow the documents of these programs and were not seen in them."
@@ -82,10 +83,12 @@ def _rows(facts: Facts, licence: str) -> dict[str, str]:
     rows, run = dict(facts.model.rows()), facts.run
     if facts.validation_frames:
         rows["Validation PSNR"] += f", {_numbered(facts.validation_frames)}, which training never saw"
+    elif run and facts.model.card.validation_psnr is not None:
+        rows["Validation PSNR"] += ", on small squares of the painted frames that training never saw"
     if run and run.seconds is not None:
         by_clock = from_record(run.record.settings).minutes
         rows["Steps"] = f"{facts.model.card.step}, by the clock" if by_clock else rows["Steps"]
-        rows["Training time"] = f"{_spoken_time(run.seconds)} on {run.record.device}"
+        rows["Training time"] = f"{spoken_time(run.seconds)} on {run.record.device}"
     if run and run.record.colour.get("config"):
         rows["OCIO config"] = run.record.colour["config"]
     return {**rows, "Licence": licence or NO_LICENCE}
@@ -167,12 +170,3 @@ def _counted(frames: tuple[int, ...], what: str) -> str:
 
 def _numbered(frames: tuple[int, ...]) -> str:
     return f"frame{'s' * (len(frames) != 1)} {format_frames(frames)}"
-
-
-def _spoken_time(seconds: float) -> str:
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -92,7 +92,8 @@ def _draw_psnr(panel: Axes, metrics: Metrics) -> None:
     marker = "o" if len(steps) < 40 else ""
     panel.plot(steps, psnrs, color=PSNR, linewidth=4, marker=marker, markersize=8, solid_capstyle="round")
     panel.margins(y=0.2)
-    _name(panel, "validation PSNR" + (f"  {psnrs[-1]:.1f} dB" if len(psnrs) else ""), PSNR)
+    is_falling = len(psnrs) > 1 and bool(psnrs[-1] < (psnrs.min() + psnrs.max()) / 2)
+    _name(panel, "validation PSNR" + (f"  {psnrs[-1]:.1f} dB" if len(psnrs) else ""), PSNR, high=is_falling)
 
 
 def _draw_rate(panel: Axes, metrics: Metrics) -> None:

@@ -70,8 +70,8 @@ class MetricsLog:
             {"step": step, "loss": loss, "learning_rate": learning_rate, "scale": scale, "seconds": seconds, **more}
         )
 
-    def validation(self, step: int, *, psnr: float, **more: float) -> None:
-        """Record the validation frames' PSNR in decibels after `step`."""
+    def validation(self, step: int, *, psnr: float, **more: float | str) -> None:
+        """Record validation PSNR in decibels after `step`, and `on` what it was measured: frames or squares."""
         self._append({"step": step, "validation_psnr": psnr, **more})
 
     def event(self, event: str, *, step: int, **facts: float | str) -> None:

@@ -33,6 +33,8 @@ class Progress:
         self._bar: _Bar | None = None
         self._total_steps = 0
         self._percentage = ""
+        self._psnr = ""
+        """The newest of validation, as it stands behind the loss in a bar."""
 
     def begin(self, total_steps: int, first_step: int, share_done: float | None = None) -> None:
         """Announce a run of `total_steps` whose next step is `first_step` (1, or more when resumed).
@@ -63,6 +65,15 @@ class Progress:
             self._show(line)
             for farm_line in self._farm_lines(step, loss, share_done):
                 self._show(farm_line)
+
+    def validated(self, psnr: float, best: str = "") -> None:
+        """Tell of validation PSNR, in dB. `best`: what a checkpoint adds; its line stands above a bar, too."""
+        line = f"Validation PSNR: {psnr:.2f} dB" + (f" ({best})" if best else "")
+        with self._lock:
+            _LOG.info(line)
+            self._psnr = f", {psnr:.2f} dB"
+            if best or not self._bar:
+                self._show(line)
 
     def saved(self, kind: SavedKind, path: Path) -> None:
         """Tell that a whole file lies at `path`."""
@@ -98,7 +109,7 @@ class Progress:
         if share_done:
             bar.total = max(step, round(step / share_done))  # by the clock, as many as there will be at this pace
         with self._surviving():
-            bar.set_postfix_str(f"loss {loss:.6f}", refresh=False)
+            bar.set_postfix_str(f"loss {loss:.6f}{self._psnr}", refresh=False)
             bar.update(step - bar.n)
 
     def _farm_lines(self, step: int, loss: float | None, share_done: float | None) -> list[str]:

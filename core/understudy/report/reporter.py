@@ -11,7 +11,6 @@ from types import TracebackType
 from understudy.frames.colour import ColourRules
 from understudy.report.contact_sheet import Sheet, draw_sheet
 from understudy.report.events import EventWriter
-from understudy.report.graph import draw_graph
 from understudy.report.metrics import read_metrics
 from understudy.report.progress import Progress
 from understudy.runs import RunFiles
@@ -116,6 +115,8 @@ class Reporter:
             self._events.image(sheet.step, png)
 
     def _draw_graph(self) -> None:
+        from understudy.report.graph import draw_graph  # matplotlib: not before the first step
+
         png = self._files.graph(".png")
         draw_graph(
             read_metrics(self._files.metrics),

@@ -6,14 +6,18 @@ import queue
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from understudy.dataset import DecodedPair
+from understudy.dataset import DecodedPair, StoredPixels
 from understudy.train.crops import CropPlan
 from understudy.train.device import Machine
+
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,22 +42,27 @@ class Share:
 
 @dataclass(frozen=True)
 class Batch:
-    """One step's crops at full resolution, scene-linear."""
+    """One step's crops at full resolution, scene-linear: as the frames are held, or as the machine wants them."""
 
     input: Tensor
-    """N Cin H W float32, channels last."""
+    """N Cin H W, channels last."""
     target: Tensor
-    """N Cout H W float32, channels last."""
+    """N Cout H W, channels last."""
     valid: Tensor | None
-    """N 1 H W float32, 0 where a pixel of either side was not finite; None when all were."""
+    """N 1 H W, 0 where a pixel does not count (DecodedPair.valid); None when all do."""
     pairs: tuple[int, ...]
     """Index of the training pair behind each crop."""
 
     def to(self, machine: Machine) -> Batch:
-        """The batch on the machine's device; from pinned memory the copies run beside the computation."""
+        """The batch on the machine's device; from pinned memory the copies run beside the computation.
+
+        Half stays half on the CPU, where Transfer.encode is quick at it.
+        """
 
         def moved(tensor: Tensor) -> Tensor:
-            return tensor.to(machine.device, machine.dtype, non_blocking=True)
+            there = tensor.to(machine.device, non_blocking=True)
+            stays = there.dtype == torch.float16 and machine.device.type == "cpu"
+            return there if stays else there.to(machine.dtype)
 
         return Batch(
             moved(self.input), moved(self.target), None if self.valid is None else moved(self.valid), self.pairs
@@ -64,20 +73,20 @@ def gather(pairs: tuple[DecodedPair, ...], plan: CropPlan, samples: range, *, pi
     """Cut the crops of `samples` out of the decoded pairs."""
     crops = [plan.draw(sample) for sample in samples]
     shape = (len(crops), plan.height, plan.width)
-    any_invalid = any(pairs[crop.pair].valid is not None for crop in crops)
-    inputs = np.empty((*shape, pairs[0].input.shape[2]), np.float32)  # N H W Cin
-    targets = np.empty((*shape, pairs[0].target.shape[2]), np.float32)  # N H W Cout
-    valid = np.ones((*shape, 1), np.float32) if any_invalid else None  # N H W 1
+    places = [(slice(crop.y, crop.y + plan.height), slice(crop.x, crop.x + plan.width)) for crop in crops]
+    masks = [pairs[crop.pair].valid for crop in crops]
+    any_invalid = any(mask is not None and not mask[place].all() for mask, place in zip(masks, places, strict=True))
+    inputs = _room(shape, [pairs[crop.pair].input for crop in crops])  # N H W Cin
+    targets = _room(shape, [pairs[crop.pair].target for crop in crops])  # N H W Cout
+    valid = np.ones((*shape, 1), np.bool_) if any_invalid else None  # N H W 1
     for n, crop in enumerate(crops):
-        pair = pairs[crop.pair]
-        rows, columns = slice(crop.y, crop.y + plan.height), slice(crop.x, crop.x + plan.width)
-        mirror = slice(None, None, -1 if crop.mirrored else 1)
-        inputs[n] = pair.input[rows, columns][:, mirror]
-        targets[n] = pair.target[rows, columns][:, mirror]
+        pair, place = pairs[crop.pair], places[n]
+        _lay(pair.input[place], inputs[n], crop.mirrored)
+        _lay(pair.target[place], targets[n], crop.mirrored)
         if valid is not None and pair.valid is not None:
-            valid[n, ..., 0] = pair.valid[rows, columns][:, mirror]
+            _lay(pair.valid[place][..., None], valid[n], crop.mirrored)
 
-    def as_tensor(array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Tensor:
+    def as_tensor(array: NDArray[Number]) -> Tensor:
         tensor = torch.from_numpy(array)
         return (tensor.pin_memory() if pin else tensor).permute(0, 3, 1, 2)  # N C H W, channels last in memory
 
@@ -87,6 +96,20 @@ def gather(pairs: tuple[DecodedPair, ...], plan: CropPlan, samples: range, *, pi
         None if valid is None else as_tensor(valid),
         tuple(crop.pair for crop in crops),
     )
+
+
+def _room(shape: tuple[int, int, int], frames: list[StoredPixels]) -> StoredPixels:
+    """For N H W pixels as these frames hold them; float32 if one of them does."""
+    return np.empty((*shape, frames[0].shape[2]), np.result_type(*(frame.dtype for frame in frames)))
+
+
+def _lay(pixels: NDArray[Number], room: NDArray[Number], mirrored: bool) -> None:
+    """H W C into H W C. Channel by channel when mirrored: NumPy is slow at turning over a few numbers at a time."""
+    if not mirrored:
+        room[...] = pixels
+        return
+    for channel in range(pixels.shape[2]):
+        room[..., channel] = pixels[:, ::-1, channel]
 
 
 class Prefetch:

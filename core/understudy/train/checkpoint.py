@@ -19,7 +19,7 @@ from understudy.train.model_file import (
     save_model,
     save_tensors,
 )
-from understudy.train.state import MOMENTS, TrainingState
+from understudy.train.state import TrainingState
 
 STATE_KEY = "understudy_state"
 
@@ -69,9 +69,8 @@ def load_checkpoint(files: RunFiles, step: int, state: TrainingState) -> None:
 def _state_tensors(state: TrainingState) -> dict[str, Tensor]:
     tensors = {f"weights/{name}": tensor for name, tensor in state.model.state_dict().items()}
     for name, parameter in state.model.named_parameters():
-        for moment in MOMENTS:
-            if moment in state.optimizer.state[parameter]:
-                tensors[f"{moment}/{name}"] = state.optimizer.state[parameter][moment]
+        if parameter in state.optimizer.momentum:
+            tensors[f"momentum/{name}"] = state.optimizer.momentum[parameter]
     return plain_tensors(tensors)
 
 
@@ -79,15 +78,4 @@ def _restore(state: TrainingState, tensors: dict[str, Tensor]) -> None:
     weights = {name.removeprefix("weights/"): value for name, value in tensors.items() if name.startswith("weights/")}
     state.model.load_state_dict(weights)
     for name, parameter in state.model.named_parameters():
-        for moment in MOMENTS:
-            value = tensors[f"{moment}/{name}"]
-            # the step count lives on the CPU unless the optimizer is fused on CUDA; moments are laid out as the weights
-            state.optimizer.state[parameter][moment] = (
-                value.to(parameter.device)
-                if moment == "step"
-                else value.to(parameter.device, memory_format=_layout(parameter))
-            )
-
-
-def _layout(parameter: Tensor) -> torch.memory_format:
-    return torch.channels_last if parameter.dim() == 4 else torch.contiguous_format
+        state.optimizer.momentum[parameter] = torch.empty_like(parameter).copy_(tensors[f"momentum/{name}"])

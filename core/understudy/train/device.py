@@ -14,8 +14,8 @@ from understudy.errors import UnderstudyError
 from understudy.settings import Settings
 from understudy.train.network import WIDTHS, NetworkSpec
 
-CPU_STEP_PIXELS = 2 * 256 * 256
-"""Pixels a step that keep two cores busy and a step well under a second."""
+CPU_STEP_PIXELS = 2 * 128 * 128
+"""Pixels a step: more steps of fewer pixels learn sooner, down to where the steps themselves cost the time."""
 LARGEST_AUTO_BATCH = 16
 _BYTES_PER_PIXEL_AND_WIDTH = 64
 """Of a training step's memory per full-resolution pixel and channel there, all levels together: an estimate."""

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from understudy.train.group import Group
-from understudy.train.state import MOMENTS, TrainingState
+from understudy.train.state import TrainingState
 
 
 @torch.no_grad()
@@ -15,12 +15,12 @@ def hand_over(state: TrainingState, group: Group, donor_index: int) -> None:
 
     Raises GroupBroken.
     """
-    facts = torch.tensor([state.step, state.elapsed_seconds, bool(state.optimizer.state)], dtype=torch.float64)
+    facts = torch.tensor([state.step, state.elapsed_seconds, bool(state.optimizer.momentum)], dtype=torch.float64)
     group.broadcast(facts, donor_index)
-    if facts[2]:  # the optimizer has moments yet
-        _make_moments(state)
+    if facts[2]:  # the optimizer has momentum yet
+        _make_momentum(state)
     else:
-        state.optimizer.state.clear()
+        state.optimizer.momentum.clear()
     tensors = _tensors(state)
     flat = torch.cat([tensor.detach().flatten().cpu() for tensor in tensors])
     group.broadcast(flat, donor_index)
@@ -31,20 +31,12 @@ def hand_over(state: TrainingState, group: Group, donor_index: int) -> None:
 
 def _tensors(state: TrainingState) -> list[Tensor]:
     """All tensors of the state, in an order that every rank shares."""
-    moments = [
-        state.optimizer.state[parameter][name]
-        for parameter in state.model.parameters()
-        for name in MOMENTS
-        if state.optimizer.state
-    ]
-    return [*state.model.state_dict().values(), *state.averaged.state_dict().values(), *moments]
+    kept = state.optimizer.momentum
+    momentum = [kept[parameter] for parameter in state.model.parameters() if kept]
+    return [*state.model.state_dict().values(), *state.averaged.state_dict().values(), *momentum]
 
 
-def _make_moments(state: TrainingState) -> None:
+def _make_momentum(state: TrainingState) -> None:
     """Room for the donor's, where this rank's optimizer has none."""
     for parameter in state.model.parameters():
-        if not state.optimizer.state[parameter]:
-            state.optimizer.state[parameter] = {
-                "step": torch.zeros((), device=parameter.device if state.optimizer.defaults["fused"] else "cpu"),
-                **{name: torch.zeros_like(parameter) for name in MOMENTS if name != "step"},
-            }
+        state.optimizer.momentum.setdefault(parameter, torch.zeros_like(parameter))

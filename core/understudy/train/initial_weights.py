@@ -29,7 +29,12 @@ Origins = tuple[int | None, ...]
 
 
 def started_from(
-    path: Path, wanted: NetworkSpec, pairs: tuple[DecodedPair, ...], say: Callable[[str], None]
+    path: Path,
+    wanted: NetworkSpec,
+    pairs: tuple[DecodedPair, ...],
+    say: Callable[[str], None],
+    *,
+    is_matte: bool = False,
 ) -> Understudy:
     """The model of a file, of a run its newest, or of a name in STARTING_WEIGHTS, ready to train on these pairs.
 
@@ -58,7 +63,9 @@ def started_from(
         ("Target", wanted.target_channels, targets),
     ):
         say(f"Initial weights, {what}: {_told(channels, origins)}")
-    return _adapted(other, wanted, inputs, targets, pairs)
+    model = _adapted(other, wanted, inputs, targets)
+    fit_model(model, pairs, is_matte=is_matte)  # curves and guess follow from these pairs
+    return model
 
 
 def starting_weights(name: str, size: ModelSize) -> Path:
@@ -73,9 +80,7 @@ def starting_weights(name: str, size: ModelSize) -> Path:
     return path
 
 
-def _adapted(
-    other: Understudy, wanted: NetworkSpec, inputs: Origins, targets: Origins, pairs: tuple[DecodedPair, ...]
-) -> Understudy:
+def _adapted(other: Understudy, wanted: NetworkSpec, inputs: Origins, targets: Origins) -> Understudy:
     model = Understudy(wanted)
     weights = other.state_dict()
     own = {name: tensor for name, tensor in weights.items() if name.startswith("unet.")}
@@ -83,8 +88,7 @@ def _adapted(
     gates_and_paints = (*targets, *(None if one is None else one + len(other.spec.target_channels) for one in targets))
     for name in LAST:
         own[name] = _picked(weights[name], gates_and_paints, dim=0)
-    model.load_state_dict(own, strict=False)  # curves and guess follow from these pairs
-    fit_model(model, pairs)
+    model.load_state_dict(own, strict=False)
     return model
 
 

@@ -63,7 +63,7 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
             is_meeting_point = sharing.begin_step(step, plan.reduction, is_last=is_expected_last)
             if is_meeting_point:
                 company.arrive(step)
-            loss = train_step(state, batch.to(run.machine), plan, run.machine, sharing)
+            loss = train_step(state, batch.to(run.machine), plan, run.machine, sharing, run.measure)
             agreed = company.agreed(step) if is_meeting_point else NOTHING_AGREED
             if is_meeting_point:
                 pace.agree(step, agreed.elapsed_seconds)

@@ -1,20 +1,32 @@
-"""How wrong an answer is: squared error of pixels and edges in transfer space, over valid pixels alone.
+"""How wrong an answer is: error of pixels and edges in transfer space, over valid pixels alone.
 
-Squared, not absolute: where most pixels are right already, the median that absolute error seeks is "change nothing",
-and a run stays there.
+Squared: where most pixels are right already, the median that absolute error seeks is "change nothing", and a run stays
+there. For mattes with a little of the absolute error, which makes them sharper.
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
+import torch
 from torch import Tensor
+from torch.autograd.function import FunctionCtx, once_differentiable
 from torch.nn import functional
 
+ErrorMeasure = Literal["squared", "sharp"]
+
 EDGE_WEIGHT = 0.5
+ABSOLUTE_SHARE = 0.05
+"""Of the absolute error, that `sharp` adds to the squared one. Alone it was as good in the end, but late."""
+ROUNDNESS = 1e-3
+"""Absolute errors well below it count as squared ones do: there is no kink at zero."""
 
 
 def reduce_pixels(image: Tensor, reduction: int) -> Tensor:
-    """Average `reduction` x `reduction` pixels into one: N C H W -> N C H/r W/r."""
-    return image if reduction == 1 else functional.avg_pool2d(image, reduction)
+    """Average `reduction` x `reduction` pixels into one, half in float32: N C H W -> N C H/r W/r."""
+    if reduction == 1:
+        return image
+    return functional.avg_pool2d(image.float() if image.dtype == torch.float16 else image, reduction)
 
 
 def reduce_valid(valid: Tensor, reduction: int) -> Tensor:
@@ -22,32 +34,56 @@ def reduce_valid(valid: Tensor, reduction: int) -> Tensor:
     return valid if reduction == 1 else -functional.max_pool2d(-valid, reduction)
 
 
-def image_loss(answer: Tensor, truth: Tensor, valid: Tensor | None) -> Tensor:
-    """Mean squared error plus EDGE_WEIGHT times that of the horizontal and vertical differences; a scalar.
+def image_loss(answer: Tensor, truth: Tensor, valid: Tensor | None, measure: ErrorMeasure = "squared") -> Tensor:
+    """Mean error plus EDGE_WEIGHT times that of the horizontal and vertical differences; a scalar.
 
     Every crop counts the same, however many of its pixels are valid: the loss of a batch is the mean of its parts'.
     answer, truth: N C H W in transfer space. valid: N 1 H W of 0 and 1, or None when all are.
     """
-    error = answer - truth
+    loss: Tensor = _ImageLoss.apply(answer, truth, valid, measure)  # type: ignore[no-untyped-call]
+    return loss
+
+
+class _ImageLoss(torch.autograd.Function):
+    """The loss with its gradient, which written out goes over the picture a third as often as autograd would."""
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, answer: Tensor, truth: Tensor, valid: Tensor | None, measure: ErrorMeasure) -> Tensor:
+        error = answer - truth
+        if valid is None:
+            beside = below = None
+        else:
+            valid = torch.ones_like(error) * valid  # N C H W, as arithmetic between unlike shapes is slow
+            error *= valid
+            beside, below = valid[..., 1:] * valid[..., :-1], valid[..., 1:, :] * valid[..., :-1, :]
+        loss, gradient = _mean(error, valid, measure)
+        across, pull = _mean(error[..., 1:] - error[..., :-1], beside, measure)
+        gradient[..., 1:].add_(pull, alpha=EDGE_WEIGHT)
+        gradient[..., :-1].sub_(pull, alpha=EDGE_WEIGHT)
+        down, pull = _mean(error[..., 1:, :] - error[..., :-1, :], below, measure)
+        gradient[..., 1:, :].add_(pull, alpha=EDGE_WEIGHT)
+        gradient[..., :-1, :].sub_(pull, alpha=EDGE_WEIGHT)
+        ctx.save_for_backward(gradient)
+        return loss + EDGE_WEIGHT * (across + down)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: FunctionCtx, slope: Tensor) -> tuple[Tensor, None, None, None]:
+        (gradient,) = ctx.saved_tensors  # type: ignore[attr-defined]
+        return gradient * slope, None, None, None
+
+
+def _mean(values: Tensor, valid: Tensor | None, measure: ErrorMeasure) -> tuple[Tensor, Tensor]:
+    """The mean over crops of each crop's mean over its own valid pixels, and its gradient, shaped as the values."""
     if valid is None:
-        edges = _across(error).square().mean() + _down(error).square().mean()
-        return error.square().mean() + EDGE_WEIGHT * edges
-    error = error * valid
-    beside, below = valid[..., 1:] * valid[..., :-1], valid[..., 1:, :] * valid[..., :-1, :]
-    edges = _mean_over(_across(error).square(), beside) + _mean_over(_down(error).square(), below)
-    return _mean_over(error.square(), valid) + EDGE_WEIGHT * edges
-
-
-def _across(image: Tensor) -> Tensor:
-    return image[..., 1:] - image[..., :-1]
-
-
-def _down(image: Tensor) -> Tensor:
-    return image[..., 1:, :] - image[..., :-1, :]
-
-
-def _mean_over(values: Tensor, valid: Tensor) -> Tensor:
-    """Each crop's mean over its own valid pixels, and the mean of those."""
-    sums = (values * valid).flatten(1).sum(1)  # N
-    counts = valid.flatten(1).sum(1) * values.shape[1]  # N
-    return (sums / counts.clamp_min(1)).mean()
+        weight: Tensor | float = 1 / values.numel()
+    else:
+        counts = valid.sum(dim=(1, 2, 3), keepdim=True)  # N 1 1 1
+        weight = valid / (counts.clamp_min(1) * len(values))
+    gradient = values * (2 * weight)
+    loss = (values * gradient).sum() / 2
+    if measure == "sharp":
+        root = (values.square() + ROUNDNESS**2).sqrt_()
+        loss += ABSOLUTE_SHARE * ((root - ROUNDNESS) * weight).sum()
+        gradient += values / root * (ABSOLUTE_SHARE * weight)
+    return loss, gradient

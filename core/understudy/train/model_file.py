@@ -49,7 +49,7 @@ class ModelCard:
     loss: float
     """Training loss around that step, in transfer space."""
     validation_psnr: float | None
-    """dB over the validation frames, display-encoded; None without validation frames."""
+    """dB over the validation frames or, without them, over validation squares, display-encoded; None without both."""
     working_space: str
     """Colour space of the pixels it takes and gives."""
     input_layer: str

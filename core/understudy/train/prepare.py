@@ -25,6 +25,8 @@ from understudy.train.initial_weights import started_from
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.run import Run
 from understudy.train.schedule import STAGES, Schedule
+from understudy.train.squares import Interest, Square, draw_squares, left_to_learn, withheld
+from understudy.train.work import work_of
 
 
 @contextmanager
@@ -74,11 +76,12 @@ def first_model(settings: Settings, dataset: Dataset, progress: Progress) -> Und
         target_channels=dataset.target_channels,
         model_size=settings.model_size,
     )
+    is_matte = work_of(settings.task, dataset).is_matte
     if settings.initial_weights:
-        return started_from(settings.initial_weights, spec, dataset.training, progress.say)
+        return started_from(settings.initial_weights, spec, dataset.training, progress.say, is_matte=is_matte)
     torch.manual_seed(settings.seed)  # draws the first weights; every crop is drawn from the seed and its own number
     model = Understudy(spec)
-    fit_model(model, dataset.training)
+    fit_model(model, dataset.training, is_matte=is_matte)
     return model
 
 
@@ -106,11 +109,17 @@ def prepare_run(
     """Everything that the steps need, chosen and said. `model` is still on the CPU."""
     if settings.tensorboard:
         require_tensorboard()
-    crops = _crop_plan(settings, dataset, model)
+    interest = tuple(interest_of(model, pair) for pair in dataset.training)
+    squares = draw_squares(dataset.training, interest, seed=settings.seed) if _wants_squares(settings, dataset) else ()
+    crops = _crop_plan(settings, dataset, left_to_learn(interest, squares))
     batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width, world_size)
     steps = total_steps(settings, len(dataset.training), batch_size)
     progress.say(f"Channels: {','.join(dataset.input_channels)} -> {','.join(dataset.target_channels)}")
+    work = work_of(settings.task, dataset)
+    progress.say(f"Task: {work}")
     progress.say(f"Pairs: {len(dataset.training)} to train on, {len(dataset.validation)} to validate")
+    if squares:
+        progress.say(f"Validation Squares: {_in_words(squares, dataset)}")
     progress.say(f"Device: {machine}")
     progress.say(f"Batch Size: {batch_size}{' (Auto)' if is_auto else ''}")
     progress.say(f"Crop Size: {crops.width}x{crops.height}")
@@ -119,6 +128,8 @@ def prepare_run(
         files=files,
         settings=settings,
         dataset=dataset,
+        training=withheld(dataset.training, squares),
+        squares=squares,
         colour=colour,
         machine=machine,
         schedule=Schedule(
@@ -129,17 +140,28 @@ def prepare_run(
             and min(crops.width, crops.height) >= FEWEST_PIXELS * STAGES[0][1],
             seconds=settings.minutes * 60,
         ),
+        measure=work.measure,
         batch_size=batch_size,
         crops=crops,
         previews=tuple(preview_of(model, pair, settings.crop_size) for pair in dataset.validation),
     )
 
 
-def _crop_plan(settings: Settings, dataset: Dataset, model: Understudy) -> CropPlan:
+def _wants_squares(settings: Settings, dataset: Dataset) -> bool:
+    return settings.validation_squares and not dataset.validation
+
+
+def _in_words(squares: tuple[Square, ...], dataset: Dataset) -> str:
+    side = squares[0].side
+    share = len(squares) * side**2 / sum(pair.window.width * pair.window.height for pair in dataset.training)
+    return f"{len(squares)} of {side}x{side} pixels, {100 * share:.1f} % of what is painted, are not learnt from"
+
+
+def _crop_plan(settings: Settings, dataset: Dataset, interest: tuple[Interest, ...]) -> CropPlan:
     channels = (*dataset.input_channels, *dataset.target_channels)
     return CropPlan(
         dataset.training,
-        tuple(interest_of(model, pair) for pair in dataset.training),
+        interest,
         crop_size=settings.crop_size,
         seed=settings.seed,
         may_mirror=not any(map(may_hold_directions, channels)),

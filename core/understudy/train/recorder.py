@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from dataclasses import dataclass
 from typing import Protocol
 
 import torch
@@ -15,18 +14,17 @@ from understudy import __version__
 from understudy.errors import UnderstudyError
 from understudy.ranks.roster import Generation
 from understudy.report.contact_sheet import Sheet, SheetRow
-from understudy.report.events import EventWriter
-from understudy.report.metrics import MetricsLog
 from understudy.report.progress import Progress
-from understudy.report.reporter import Reporter
 from understudy.train.batches import gather
 from understudy.train.checkpoint import prune_checkpoints, save_checkpoint
-from understudy.train.infer import answer_for, validation_psnr
+from understudy.train.infer import answer_for
+from understudy.train.judge import Judge
 from understudy.train.loss import reduce_pixels
 from understudy.train.model_file import ModelCard
 from understudy.train.run import Run
 from understudy.train.schedule import StepPlan
 from understudy.train.state import TrainingState
+from understudy.train.voices import Voices
 
 _LOG = logging.getLogger("understudy")
 
@@ -35,17 +33,6 @@ STEPS_PER_LINE = 10
 FEWEST_SHEET_CROPS = 3
 """Rows of a contact sheet when a step has fewer crops: those of the steps before are added."""
 MOST_SHEET_CROPS = 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class Voices:
-    """Where a run speaks."""
-
-    progress: Progress
-    metrics: MetricsLog
-    reporter: Reporter
-    events: EventWriter | None
-    """TensorBoard, when asked for."""
 
 
 class Pen(Protocol):
@@ -70,6 +57,7 @@ class Recorder:
         self._run = run
         self._state = state
         self._voices = voices
+        self._judge = Judge(run, state, voices)
         self._losses: list[Tensor] = []
         """Of the steps not yet told."""
         self._plan: StepPlan | None = None
@@ -95,6 +83,8 @@ class Recorder:
             self._tell(plan)
         if step % self._run.settings.contact_sheet_interval == 0:
             self._voices.reporter.contact_sheet(self._sheet(plan.reduction))
+        if self._judge.is_due() and not self.is_checkpoint_due():
+            self._look(plan)
 
     def is_checkpoint_due(self) -> bool:
         return self._state.step % self._run.settings.checkpoint_interval == 0
@@ -106,7 +96,7 @@ class Recorder:
         state, files = self._state, self._run.files
         if self._losses and self._plan:
             self._tell(self._plan)
-        psnr = self._validate() if self._run.validation else None
+        psnr = self._validate() if self._judge.can_look else None
         begin = time.monotonic()
         save_checkpoint(files, state, self._card(psnr))
         _LOG.info(
@@ -117,6 +107,10 @@ class Recorder:
         prune_checkpoints(files, self._run.settings.max_checkpoints, state.best_step)
         self._voices.reporter.graph()
         self._written_step = state.step
+
+    def conclude(self) -> None:
+        """Say what can only be said at the end."""
+        self._judge.conclude()
 
     def _tell(self, plan: StepPlan) -> None:
         step = self._state.step
@@ -134,15 +128,21 @@ class Recorder:
         """Of the run, by steps or by the clock, whichever is further."""
         return self._run.schedule.progress(self._state.step + 1, self._state.elapsed_seconds)
 
+    def _look(self, plan: StepPlan) -> None:
+        """Between checkpoints."""
+        if self._losses:
+            self._tell(plan)
+        self._voices.progress.validated(self._judge.look())
+        self._judge.tell_news()
+
     def _validate(self) -> float:
+        """For a checkpoint: the best is one of those."""
         state = self._state
-        psnr = validation_psnr(state.averaged, self._run.validation, self._run.machine)
+        psnr = self._judge.look()
         if psnr > state.best_psnr:
             state.best_step, state.best_psnr = state.step, psnr
-        self._voices.metrics.validation(state.step, psnr=psnr)
-        self._voices.progress.say(f"Validation PSNR: {psnr:.2f} dB (best {state.best_psnr:.2f} at {state.best_step})")
-        if self._voices.events:
-            self._voices.events.scalars(state.step, {"validation_psnr": psnr})
+        self._voices.progress.validated(psnr, f"best {state.best_psnr:.2f} at {state.best_step}")
+        self._judge.tell_news()
         return psnr
 
     def _card(self, psnr: float | None) -> ModelCard:
@@ -179,8 +179,8 @@ class Recorder:
         run, seen = self._run, self._state.step * self._run.batch_size
         num_crops = min(max(run.batch_size, FEWEST_SHEET_CROPS), MOST_SHEET_CROPS, seen)
         batch = gather(run.training, run.crops, range(seen - num_crops, seen))
-        inputs = reduce_pixels(batch.input, reduction).permute(0, 2, 3, 1).numpy()  # N h w Cin
-        targets = reduce_pixels(batch.target, reduction).permute(0, 2, 3, 1).numpy()  # N h w Cout
+        inputs = reduce_pixels(batch.input.float(), reduction).permute(0, 2, 3, 1).numpy()  # N h w Cin
+        targets = reduce_pixels(batch.target.float(), reduction).permute(0, 2, 3, 1).numpy()  # N h w Cout
         return [
             SheetRow(
                 title=f"crop {n + 1}, {run.training[pair].pair.input.media.path.name}",

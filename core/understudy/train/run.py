@@ -11,7 +11,9 @@ from understudy.runs import RunFiles
 from understudy.settings import Settings
 from understudy.train.crops import CropPlan
 from understudy.train.device import Machine
+from understudy.train.loss import ErrorMeasure
 from understudy.train.schedule import Schedule
+from understudy.train.squares import Square
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,18 +35,20 @@ class Run:
     files: RunFiles
     settings: Settings
     dataset: Dataset
+    training: tuple[DecodedPair, ...]
+    """Of the data set, as they are learnt from: the pixels of `squares` are not valid."""
+    squares: tuple[Square, ...]
+    """By which the run is judged where there are no validation frames."""
     colour: ColourRules
     machine: Machine
     schedule: Schedule
+    measure: ErrorMeasure
+    """Of the loss."""
     batch_size: int
     """Crops a step, over all ranks."""
     crops: CropPlan
     previews: tuple[Preview, ...]
     """One per validation frame."""
-
-    @property
-    def training(self) -> tuple[DecodedPair, ...]:
-        return self.dataset.training
 
     @property
     def validation(self) -> tuple[DecodedPair, ...]:

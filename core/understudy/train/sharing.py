@@ -79,6 +79,7 @@ class Alone:
 
     def __init__(self, model: Understudy) -> None:
         self._learner = _Learner(model)
+        self._weights = list(model.parameters())
 
     def begin_step(self, step: int, reduction: int, *, is_last: bool) -> bool:  # noqa: ARG002
         return True
@@ -94,7 +95,7 @@ class Alone:
         return True
 
     def settle(self, state: TrainingState) -> None:
-        update_average(state.averaged, list(state.model.parameters()), state.step)
+        update_average(state.averaged, self._weights, state.step)
 
     def flush(self, state: TrainingState) -> None:
         """There is nobody to differ from."""

@@ -26,10 +26,11 @@ from understudy.runs import RunFiles
 from understudy.stopping import StopRequests, exit_code_after
 from understudy.train.company import Company, Nobody, Ranks
 from understudy.train.loop import train
-from understudy.train.recorder import Follower, Recorder, Voices
+from understudy.train.recorder import Follower, Recorder
 from understudy.train.run import Run
 from understudy.train.schedule import STAGES
 from understudy.train.state import TrainingState
+from understudy.train.voices import Voices
 
 _LOG = logging.getLogger("understudy")
 
@@ -163,7 +164,10 @@ def _train_with_voices(
         voices = Voices(progress=progress, metrics=metrics, reporter=reporter, events=events)
         share_done = run.schedule.progress(state.step + 1, state.elapsed_seconds)
         progress.begin(run.schedule.total_steps, state.step + 1, share_done)
-        return train(run, state, Recorder(run, state, voices), company)
+        recorder = Recorder(run, state, voices)
+        reason = train(run, state, recorder, company)
+        recorder.conclude()
+        return reason
 
 
 def _in_figures(run: Run, state: TrainingState) -> str:

@@ -10,14 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from understudy.train.device import Machine
+from understudy.train.muon import Muon
 from understudy.train.network import Understudy, in_channels_last
 
 AVERAGE_SHARE = 0.998
 """Of the old average kept each step once the run is long: about the last 500 steps."""
-BETAS = (0.9, 0.99)
-WEIGHT_DECAY = 0.01
-MOMENTS = ("step", "exp_avg", "exp_avg_sq")
-"""What AdamW keeps of each weight."""
 
 
 @dataclass
@@ -28,7 +25,7 @@ class TrainingState:
     """What the optimizer moves."""
     averaged: Understudy
     """Running average of its weights: what is saved, shown and applied, good at any step."""
-    optimizer: torch.optim.AdamW
+    optimizer: Muon
     step: int
     """Steps done."""
     elapsed_seconds: float
@@ -42,10 +39,8 @@ class TrainingState:
 def new_state(model: Understudy, machine: Machine) -> TrainingState:
     """A run's beginning, on the machine's device and in its arithmetic."""
     placed = in_channels_last(model.to(machine.device, machine.dtype))
-    fused = machine.device.type in ("cpu", "cuda")
-    optimizer = torch.optim.AdamW(placed.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=fused)
     averaged = copy.deepcopy(placed).requires_grad_(False)
-    return TrainingState(placed, averaged, optimizer, 0, 0.0, 0, float("-inf"))
+    return TrainingState(placed, averaged, Muon(placed.parameters()), 0, 0.0, 0, float("-inf"))
 
 
 def update_average(averaged: nn.Module, weights: Sequence[Tensor], step: int, num_steps: int = 1) -> None:

@@ -6,11 +6,11 @@ What is done with the other ranks, if there are any, is `sharing`'s to know.
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from understudy.train.batches import Batch
 from understudy.train.device import Machine
-from understudy.train.loss import image_loss, reduce_pixels, reduce_valid
+from understudy.train.loss import ErrorMeasure, image_loss, reduce_pixels, reduce_valid
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Sharing
 from understudy.train.state import TrainingState
@@ -18,7 +18,14 @@ from understudy.train.state import TrainingState
 LARGEST_GRADIENT_NORM = 1.0
 
 
-def train_step(state: TrainingState, batch: Batch, plan: StepPlan, machine: Machine, sharing: Sharing) -> Tensor:
+def train_step(
+    state: TrainingState,
+    batch: Batch,
+    plan: StepPlan,
+    machine: Machine,
+    sharing: Sharing,
+    measure: ErrorMeasure = "squared",
+) -> Tensor:
     """Learn from one batch already on the device; gives its loss as a scalar still on the device.
 
     Raises GroupBroken or GenerationOver when another rank is gone; the state is then that of the last whole step.
@@ -29,14 +36,21 @@ def train_step(state: TrainingState, batch: Batch, plan: StepPlan, machine: Mach
     model, step = state.model, state.step + 1
     with machine.autocast():
         answer = sharing.answer(scene)
-    loss = image_loss(answer, model.target_transfer.encode(truth), valid)
+    loss = image_loss(answer, model.target_transfer.encode(truth), valid, measure)
     sharing.backward(loss, step)
     if sharing.is_update():
-        torch.nn.utils.clip_grad_norm_(model.parameters(), LARGEST_GRADIENT_NORM)
-        for group in state.optimizer.param_groups:
-            group["lr"] = plan.learning_rate
+        _clip_gradients(state.optimizer.weights)
+        state.optimizer.learning_rate = plan.learning_rate
         state.optimizer.step()
-        state.optimizer.zero_grad(set_to_none=True)
+        state.optimizer.zero_grad()
     state.step = step
     sharing.settle(state)
     return loss.detach()
+
+
+def _clip_gradients(weights: list[nn.Parameter]) -> None:
+    """Where looking costs no wait, gradients that are short enough are not multiplied by 1."""
+    gradients = [weight.grad for weight in weights if weight.grad is not None]
+    norm = torch.nn.utils.get_total_norm(gradients)
+    if norm.device.type != "cpu" or float(norm) > LARGEST_GRADIENT_NORM:
+        torch.nn.utils.clip_grads_with_norm_(weights, LARGEST_GRADIENT_NORM, norm)

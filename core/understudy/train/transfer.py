@@ -7,6 +7,8 @@ Data:     depth, vectors and positions are scaled to about 1 by their own spread
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -14,8 +16,12 @@ from torch import Tensor, nn
 
 from understudy.frames.kinds import is_colour, is_matte
 
+STRAIGHT = (0.0, 1.0)
+"""Gain and scale of a channel that is seen as it is."""
 COLOUR_GAIN = 16.0
 """Slope 4.6 at black and 0.29 at white, close to what display encodings give shadows; 400 maps to 2.7."""
+LARGEST_SQUARED = 1e9
+"""Beyond it 1 under the root makes no difference, not even in float64; and its square is still a float32."""
 
 
 class Transfer(nn.Module):
@@ -30,8 +36,24 @@ class Transfer(nn.Module):
         self.register_buffer("scale", torch.ones(num_channels))
 
     def encode(self, scene: Tensor) -> Tensor:
-        gain, scale = self.gain[:, None, None], self.scale[:, None, None]
-        return torch.where(gain > 0, torch.asinh(scene * gain), scene) * scale
+        """Also of half, into the curves' own precision; on the CPU that is quickest."""
+        if scene.dtype == torch.float16 and scene.device.type == "cpu":
+            return self._looked_up(scene)
+        # row by row, for arithmetic on pixels of three numbers takes five times as long
+        rows, width = scene.movedim(-3, -1).flatten(-2), scene.shape[-1]  # N H W*C
+        gain, scale = self.gain.repeat(width), self.scale.repeat(width)  # W*C
+        encoded = torch.where(gain > 0, _asinh(rows * gain), rows) * scale
+        return encoded.reshape(*rows.shape[:-1], width, -1).movedim(-1, -3)
+
+    def _looked_up(self, scene: Tensor) -> Tensor:
+        curves = list(zip(self.gain.tolist(), self.scale.tolist(), strict=True))
+        tables = [_curve_of_half(*curve, self.gain.dtype) for curve in curves]
+        bits = scene.movedim(-3, -1).numpy().view(np.uint16)  # N H W C
+        if len(set(curves)) == 1:
+            encoded = np.take(tables[0], bits, mode="clip")
+        else:
+            encoded = np.stack([np.take(table, bits[..., c], mode="clip") for c, table in enumerate(tables)], axis=-1)
+        return torch.from_numpy(encoded).movedim(-1, -3)
 
     def decode(self, encoded: Tensor) -> Tensor:
         gain, scale = self.gain[:, None, None], self.scale[:, None, None]
@@ -46,6 +68,23 @@ class Transfer(nn.Module):
         self.scale.copy_(torch.tensor([scale for _, scale in curves]))
 
 
+@lru_cache(maxsize=64)
+def _curve_of_half(gain: float, scale: float, dtype: torch.dtype) -> NDArray[np.floating]:
+    """What every one of half's 65536 numbers becomes, by its bits."""
+    values = torch.from_numpy(np.arange(2**16, dtype=np.uint16).view(np.float16)).to(dtype)
+    encoded: NDArray[np.floating] = ((_asinh(values * gain) if gain > 0 else values) * scale).numpy()
+    return encoded
+
+
+def _asinh(values: Tensor) -> Tensor:
+    """As torch.asinh, which on the CPU takes one number after the other: eight times as long as all of this."""
+    if values.device.type != "cpu":
+        return torch.asinh(values)
+    size = values.abs()
+    root = (1 + size.clamp(max=LARGEST_SQUARED).square()).sqrt().maximum(size)
+    return torch.log1p(size + size * (size / (1 + root))).copysign(values)
+
+
 def choose_curve(channel: str, values: NDArray[np.float32]) -> tuple[float, float]:
     """(gain, scale) for a channel, from its name and, where the name does not tell, a sample of its values."""
     if is_colour(channel):
@@ -53,7 +92,7 @@ def choose_curve(channel: str, values: NDArray[np.float32]) -> tuple[float, floa
     magnitude = np.abs(values)
     largest = float(magnitude.max(initial=0.0))
     if is_matte(channel) or largest <= 1.0:
-        return 0.0, 1.0
+        return STRAIGHT
     usual = float(np.quantile(magnitude, 0.9)) or largest
     if largest <= 4 * usual:
         return 0.0, 1 / usual

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -103,3 +104,18 @@ def test_stages_are_named() -> None:
 def test_a_deleted_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnderstudyError, match=r"a\.png: cannot be written"):
         draw_graph(metrics(10), tmp_path / "gone" / "a.png", tmp_path / "a.svg", title="run")
+
+
+def test_the_name_of_validation_stands_where_its_curve_is_not(tmp_path: Path) -> None:
+    """Low at the right when it rises, high when it falls: the curve is drawn over in neither."""
+    drawn = [tmp_path / "rises.png", tmp_path / "falls.png"]
+    rises = metrics(300, num_validations=20)
+    falls = dataclasses.replace(rises, validation_psnrs=rises.validation_psnrs[::-1] - 0.4)
+    for png, shown in zip(drawn, (rises, falls), strict=True):
+        draw_graph(shown, png, png.with_suffix(".svg"), title="run")
+    mean_row = []
+    for png in drawn:
+        letters = (pixels(png)[:, 560:] == list(bytes.fromhex(PSNR[1:]))).all(axis=-1)
+        rows = np.flatnonzero(letters.sum(axis=1) > 30)
+        mean_row.append(float(rows.mean()))
+    assert mean_row[0] > mean_row[1]

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.train.decoded import decoded
@@ -72,6 +73,20 @@ def test_a_crop_holds_the_pixels_of_its_place_and_mirror() -> None:
         expected = expected[:, ::-1] if crop.mirrored else expected
         np.testing.assert_array_equal(batch.input[n].permute(1, 2, 0).numpy(), expected)
     assert batch.valid is None
+
+
+def test_pairs_in_half_and_in_float_share_a_batch() -> None:
+    pixels = np.random.default_rng(0).random((40, 40, 3), np.float32)
+    pairs = (decoded(pixels, pixels), decoded(pixels * 1e6, pixels))
+    assert [pair.input.dtype for pair in pairs] == [np.float16, np.float32]
+    plan = CropPlan(pairs, (np.ones((3, 3), np.float32),) * 2, crop_size=16, seed=0)
+    batch = gather(pairs, plan, range(2))
+    for n in range(2):
+        crop = plan.draw(n)
+        expected = pairs[crop.pair].input[crop.y : crop.y + 16, crop.x : crop.x + 16]
+        got = batch.input[n].permute(1, 2, 0).numpy()[:, :: -1 if crop.mirrored else 1]
+        np.testing.assert_array_equal(got, expected.astype(np.float32))
+    assert batch.target.dtype == torch.float16
 
 
 def test_channels_with_directions_are_never_mirrored() -> None:

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from tests.core.train.decoded import decoded
 
+from understudy.train.crops import BLOCK
 from understudy.train.fit import fit_guess, fit_model, interest_of
 from understudy.train.network import NetworkSpec, Understudy
 
@@ -59,3 +60,15 @@ def test_pixels_that_are_not_finite_do_not_reach_the_fit() -> None:
     clean, with_nan = fitted(plate[20:], paint[20:]), fitted(broken, paint)
     torch.testing.assert_close(with_nan.guess_matrix, clean.guess_matrix, rtol=1e-2, atol=1e-2)
     assert torch.isfinite(with_nan.guess_matrix).all()
+
+
+def test_of_a_large_frame_every_line_is_seen() -> None:
+    plate = np.zeros((2049, 2050, 3), np.float32)
+    paint = plate.copy()
+    paint[1003], paint[:, 517], paint[2048], paint[:, 2049] = 0.5, 0.5, 0.5, 0.5
+    model = Understudy(NetworkSpec(input_channels=RGB, target_channels=RGB, model_size="small"))
+    interest = interest_of(model, decoded(plate, paint))
+    assert interest.shape == (129, 129)
+    rows, columns = interest.sum(axis=1), interest.sum(axis=0)
+    assert set(np.argsort(rows)[-2:]) == {1003 // BLOCK, 2048 // BLOCK}
+    assert set(np.argsort(columns)[-2:]) == {517 // BLOCK, 2049 // BLOCK}

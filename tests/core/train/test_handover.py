@@ -13,7 +13,7 @@ from torch import Tensor
 from understudy.train.group import Group
 from understudy.train.handover import hand_over
 from understudy.train.sharing import Alone
-from understudy.train.state import MOMENTS, TrainingState
+from understudy.train.state import TrainingState
 
 Everything = dict[str, Tensor | float]
 
@@ -25,7 +25,7 @@ def test_all_become_the_donor(tmp_path: Path, donor: int, dtype: torch.dtype) ->
     ended = together(tmp_path, 3, hand_over_after_steps, donor, dtype)
     given = ended[donor].result[0]
     assert given["step"] == 3 * donor
-    assert any(name.startswith("exp_avg") for name in given) == bool(donor)
+    assert any(name.startswith("momentum") for name in given) == bool(donor)
     for one in ended:
         before, after = one.result[1:]
         assert_same(before, given)
@@ -52,8 +52,8 @@ def everything_of(state: TrainingState) -> Everything:
     found |= {f"model.{name}": tensor.clone() for name, tensor in state.model.state_dict().items()}
     found |= {f"averaged.{name}": tensor.clone() for name, tensor in state.averaged.state_dict().items()}
     for number, parameter in enumerate(state.model.parameters()):
-        moments = state.optimizer.state.get(parameter, {})
-        found |= {f"{moment}.{number}": moments[moment].clone() for moment in MOMENTS if moment in moments}
+        if parameter in state.optimizer.momentum:
+            found[f"momentum.{number}"] = state.optimizer.momentum[parameter].clone()
     return found
 
 
@@ -68,7 +68,7 @@ def assert_same(one: Everything, other: Everything) -> None:
             assert value == counterpart, name
 
 
-def test_moments_are_laid_out_as_their_weights(tmp_path: Path) -> None:
+def test_momentum_is_laid_out_as_its_weights(tmp_path: Path) -> None:
     """Else every step of a late comer would be slower than the donor's."""
     for ended in together(tmp_path, 2, layouts_after_handover):
         assert ended.result == []
@@ -83,8 +83,7 @@ def layouts_after_handover(group: Group) -> list[str]:
     return [
         name
         for name, parameter in state.model.named_parameters()
-        for moment in ("exp_avg", "exp_avg_sq")
-        if state.optimizer.state[parameter][moment].stride() != parameter.stride()
+        if state.optimizer.momentum[parameter].stride() != parameter.stride()
     ]
 
 

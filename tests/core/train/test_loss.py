@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import get_args
+
 import pytest
 import torch
 
-from understudy.train.loss import image_loss, reduce_pixels, reduce_valid
+from understudy.train.loss import ABSOLUTE_SHARE, ROUNDNESS, ErrorMeasure, image_loss, reduce_pixels, reduce_valid
+
+MEASURES: tuple[ErrorMeasure, ...] = get_args(ErrorMeasure)
 
 
 def test_loss_of_equal_pictures_is_zero_and_of_a_constant_error_its_square() -> None:
@@ -15,15 +20,35 @@ def test_loss_of_equal_pictures_is_zero_and_of_a_constant_error_its_square() -> 
     torch.testing.assert_close(image_loss(truth + 0.25, truth, torch.ones(2, 1, 8, 8)), torch.tensor(0.0625))
 
 
-def test_invalid_pixels_change_nothing() -> None:
+def test_a_sharp_error_has_a_share_of_its_size() -> None:
+    truth = torch.rand(2, 1, 8, 8)
+    assert float(image_loss(truth, truth, None, "sharp")) == 0
+    for valid in (None, torch.ones(2, 1, 8, 8)):
+        loss = float(image_loss(truth - 0.25, truth, valid, "sharp"))
+        assert loss == pytest.approx(0.0625 + ABSOLUTE_SHARE * (0.25 - ROUNDNESS), abs=1e-6)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_gradient_is_what_small_changes_show(measure: ErrorMeasure) -> None:
+    torch.manual_seed(0)
+    answer = torch.rand(2, 3, 4, 5, dtype=torch.float64, requires_grad=True)
+    truth = torch.rand(2, 3, 4, 5, dtype=torch.float64)
+    holes = torch.ones(2, 1, 4, 5, dtype=torch.float64)
+    holes[0, :, 1:3, 2] = 0
+    for valid in (None, holes):
+        assert torch.autograd.gradcheck(partial(image_loss, truth=truth, valid=valid, measure=measure), answer)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_invalid_pixels_change_nothing(measure: ErrorMeasure) -> None:
     truth, answer = torch.rand(1, 3, 8, 8), torch.rand(1, 3, 8, 8, requires_grad=True)
     valid = torch.ones(1, 1, 8, 8)
     valid[..., 2:5, 3:6] = 0
-    loss = image_loss(answer, truth, valid)
+    loss = image_loss(answer, truth, valid, measure)
     loss.backward()  # type: ignore[no-untyped-call]
     other = answer.detach().clone()
     other[..., 2:5, 3:6] += 100
-    torch.testing.assert_close(image_loss(other, truth, valid), loss.detach())
+    torch.testing.assert_close(image_loss(other, truth, valid, measure), loss.detach())
     assert answer.grad is not None
     assert float(answer.grad[..., 2:5, 3:6].abs().max()) == 0
     assert float(answer.grad.abs().max()) > 0

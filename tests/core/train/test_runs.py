@@ -67,7 +67,7 @@ def test_a_painted_square_goes_and_the_rest_stays(tmp_path: Path, capsys: pytest
     """Learning as such: on a frame that nobody painted the mark goes, and what was right stays right."""
     shot = make_shot(tmp_path)
     words = shot.train_words(
-        "--run-name", "r", "--checkpoint-interval", "400", "--contact-sheet-interval", "400", steps=400
+        "--run-name", "r", "--checkpoint-interval", "800", "--contact-sheet-interval", "800", steps=800
     )
     assert main(words) == EXIT_DONE
     result = str(tmp_path / "result.####.exr")

@@ -40,3 +40,27 @@ def test_straight_channels_send_finite_gradients_back() -> None:
     transfer.decode(encoded).sum().backward()  # type: ignore[no-untyped-call]
     assert encoded.grad is not None
     assert torch.isfinite(encoded.grad).all()
+
+
+@pytest.mark.parametrize("curves", [[(16.0, 0.3)] * 3, [(16.0, 0.3), (0.0, 0.01), (3e-4, 0.5)]])
+def test_half_is_encoded_as_its_float_is(curves: list[tuple[float, float]]) -> None:
+    transfer = Transfer(3)
+    transfer.set_curves(curves)
+    every = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    finite = torch.from_numpy(every[np.isfinite(every)].copy()).reshape(1, 1, 1, -1).expand(1, 3, 1, -1)
+    encoded = transfer.encode(finite)
+    assert encoded.dtype == torch.float32
+    torch.testing.assert_close(encoded, transfer.encode(finite.float()), rtol=1e-6, atol=1e-9)
+    transfer.set_curves([(0.0, 2.0)] * 3)
+    assert transfer.encode(finite).equal(finite.float() * 2), "other curves, other tables"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_curve_is_asinh_from_the_smallest_number_to_the_largest(dtype: torch.dtype) -> None:
+    transfer = Transfer(1).to(dtype)
+    transfer.set_curves([(16.0, 1.0)])
+    sizes = torch.logspace(-40, 36, 10001, dtype=torch.float64).to(dtype)
+    scene = torch.cat([-sizes, torch.zeros(1, dtype=dtype), sizes])[None, None, None]
+    expected = torch.asinh(16 * scene.double()).to(dtype)
+    rounding = torch.finfo(dtype).eps
+    torch.testing.assert_close(transfer.encode(scene), expected, rtol=4 * rounding, atol=1e-43)

@@ -28,8 +28,8 @@ CHANGED = {
     "batchSizeType": "Manual",
     "batchSize": 2,
     "cropSize": 48,
-    "learningRate": 0.002,
-    "useMultiResolutionTraining": False,
+    "learningRate": 0.004,
+    "useMultiResolutionTraining": True,
     "smoothness": 0.0,
     "showOriginal": False,
     "runName": 'it\'s [odd] {a} "name" $x \\',
@@ -87,7 +87,7 @@ def test_every_knob_reaches_the_settings_also_at_the_value_that_nuke_would_leave
     settings = _settings(script)
     assert settings.run_name == CHANGED["runName"]
     assert (settings.epochs, settings.device, settings.model_size, settings.batch_size) == (7, "cpu", "small", 2)
-    assert (settings.crop_size, settings.learning_rate, settings.multi_resolution) == (48, 0.002, False)
+    assert (settings.crop_size, settings.learning_rate, settings.multi_resolution) == (48, 0.004, True)
     assert (settings.graph_smoothness, settings.graph_show_original) == (0.0, False)
 
 

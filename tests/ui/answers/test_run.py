@@ -59,11 +59,12 @@ def test_a_run_alone_in_full(answer: Answer, tmp_path: Path) -> None:
             log.validation(step, psnr=psnr)
     run = run_of(answer, files)
     assert (run["checkpoints"], run["best_step"], run["sheets"]) == ([10, 20, 30], 20, [10])
+    assert (run["best_psnr"], run["is_settled"]) == (40.0, False)
     assert run["models"] == [str(files.model(step)) for step in (10, 20, 30)]
     assert [pair["frame"] for pair in run["pairs"]] == [1001, 1013]
     assert run["ranks"] == [{"number": 0, "state": "done", "host": "render07", "note": ""}]
     assert (run["tasks"], run["link"], run["command"]) == ([], "", RECORD.command)
-    assert run["settings"]["crop_size"] == 256
+    assert run["settings"]["crop_size"] == 128
 
 
 def test_ranks_of_a_run_that_no_farm_has_are_those_that_left_a_log(answer: Answer, tmp_path: Path) -> None:

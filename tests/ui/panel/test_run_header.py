@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 from tests.ui.panel.fake_desk import FakeDesk, FakeVoice
 
 from understudy_ui.panel.model.runs import Runs
+from understudy_ui.panel.model.speech import BETWEEN
 from understudy_ui.panel.widgets.run_header import RunHeader
 from understudy_ui.protocol import RunRow, RunShown
 
@@ -35,6 +36,9 @@ def run_of(row: RunRow, link: str) -> RunShown:
         "checkpoints": [],
         "models": [],
         "best_step": 0,
+        "best_psnr": None,
+        "is_settled": False,
+        "good_enough_seconds": None,
         "sheets": [],
         "pairs": [],
         "settings": {},
@@ -75,3 +79,11 @@ def test_a_run_by_the_clock_is_as_far_as_its_time(
 def test_the_monitor_is_offered_where_the_farm_has_one(header: RunHeader, link: str, is_shown: bool) -> None:
     header.show_run(ROW, run_of(ROW, link))
     assert header.link.isHidden() != is_shown
+
+
+def test_what_validation_says_stands_behind_the_rest(header: RunHeader) -> None:
+    run: RunShown = {**run_of(ROW, ""), "best_psnr": 41.26, "is_settled": True, "good_enough_seconds": 80.0}
+    header.show_run(ROW, run)
+    assert header.about.text().split(BETWEEN)[-3:] == ["best 41.3 dB", "settled", "good enough after 1 min"]
+    header.show_run(ROW, run_of(ROW, ""))
+    assert header.about.text().split(BETWEEN)[-1] == "local"

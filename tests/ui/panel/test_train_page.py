@@ -59,7 +59,7 @@ def test_a_value_out_of_range_is_said_and_the_last_one_kept(qtbot: QtBot, open_p
     panel = open_panel()
     type_number(qtbot, number(panel, "crop_size"), "3")
     assert panel.message.text.text() == "Crop Size: 3 is too low; give at least 16"
-    assert number(panel, "crop_size").line.text() == "256"
+    assert number(panel, "crop_size").line.text() == "128"
     type_number(qtbot, number(panel, "crop_size"), "32")
     assert panel.message.isHidden(), "it was mended"
 
@@ -70,7 +70,7 @@ def test_switches_and_live_names(qtbot: QtBot, open_panel: OpenPanel) -> None:
     switch = panel.train_page.knobs.editor("multi_resolution")
     assert isinstance(switch, FlagEditor)
     qtbot.mouseClick(switch.box, LEFT, pos=QtCore.QPoint(6, switch.box.height() // 2))
-    assert panel.training.form.words() == ["--no-multi-resolution"]
+    assert panel.training.form.words() == ["--multi-resolution"]
     machines = panel.train_page.knobs.editor("machines")
     assert isinstance(machines, TextEditor)
     qtbot.waitUntil(lambda: not machines.names.isHidden(), timeout=20000)

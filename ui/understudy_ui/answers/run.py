@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from understudy.errors import UnderstudyError
+from understudy.report.course import course_of, good_enough, settled
 from understudy.report.metrics import Metrics
 from understudy.report.run_record import RunRecord
 from understudy.runs import RunFiles, run_of
@@ -92,6 +93,8 @@ class Runs:
         says = self._farms.about(sent) if sent else FarmSays()
         row = {**row, "state": state_by_tasks(row["state"], says.tasks)}
         checkpoints = files.checkpoint_steps()
+        course = course_of(metrics)
+        near = good_enough(course)
         return {
             "row": row,
             "ranks": ranks_of_job(sent, says, metrics, row) if sent else ranks_alone(files, record, metrics, row),
@@ -100,6 +103,9 @@ class Runs:
             "checkpoints": checkpoints,
             "models": [str(files.model(step)) for step in checkpoints],
             "best_step": best_of(metrics, checkpoints),
+            "best_psnr": float(course.psnrs.max()) if len(course.psnrs) else None,
+            "is_settled": settled(course) is not None,
+            "good_enough_seconds": near.seconds if near else None,
             "sheets": files.contact_sheet_steps(),
             "pairs": pairs_shown(record.pairs),
             "settings": {name: _as_json(value) for name, value in record.settings.items()},

@@ -20,7 +20,9 @@ class GraphView(QtWidgets.QWidget):
         self.graph = LossGraph()
         self.log_scale = _box(tr("Log Scale"), tr("Loss axis logarithmic"), True)
         self.original = _box(tr("Original"), tr("The unsmoothed loss, lowest to highest of each column"), True)
-        self.validation = _box(tr("Validation"), tr("PSNR of the frames kept out, on the axis at the right"), True)
+        self.validation = _box(
+            tr("Validation"), tr("PSNR of what is kept out of training, on the axis at the right"), True
+        )
         self.smoothness = QtWidgets.QSlider(Qt.Orientation.Horizontal)
         self.smoothness.setRange(0, 99)
         self.smoothness.setValue(round(view.smoothness * 100))

@@ -67,7 +67,7 @@ class RunHeader(QtWidgets.QWidget):
         palette = self.state.palette()
         palette.setColor(QtGui.QPalette.ColorRole.WindowText, Tones(self.palette()).of_state(state))
         self.state.setPalette(palette)
-        self.about.setText(BETWEEN.join(_facts(row)) if row else "")
+        self.about.setText(BETWEEN.join([*_facts(row), *_judged(run)]) if row else "")
         if row is not None:
             self.progress.setValue(round(_share_done(row) * self.progress.maximum()))
 
@@ -170,6 +170,18 @@ def _share_done(row: RunRow) -> float:
     left, minutes = row["seconds_left"], row["minutes"]
     by_clock = 1 - left / (60 * minutes) if minutes and left is not None else 0.0
     return min(max(by_steps, by_clock), 1.0)
+
+
+def _judged(run: Optional[RunShown]) -> List[str]:
+    """What validation says of the run so far."""
+    if run is None or run["best_psnr"] is None:
+        return []
+    facts = [tr("best {psnr} dB").format(psnr=f"{run['best_psnr']:.1f}")]
+    if run["is_settled"]:
+        facts.append(tr("settled"))
+    if run["good_enough_seconds"] is not None:
+        facts.append(tr("good enough after {time}").format(time=spoken_seconds(run["good_enough_seconds"])))
+    return facts
 
 
 def _facts(row: RunRow) -> List[str]:

@@ -1,0 +1,96 @@
+"""Muon: momentum, and of it for every layer the step that moves in all its directions alike.
+
+Gradients of a layer point mostly into a few directions, and AdamW, which weighs number by number, goes there too. Muon
+takes the layer's matrix apart: the directions of the momentum are kept, their lengths are made the same (K. Jordan
+2024, https://kellerjordan.github.io/posts/muon). The step's size is that of AdamW's (arXiv 2502.16982, 2.2), so that
+learning rates mean the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+KEPT_SHARE = 0.95
+"""Of the momentum, each step."""
+WEIGHT_DECAY = 0.01
+ADAMS_SIZE = 0.2
+"""Root mean square of AdamW's steps, in learning rates."""
+POLYNOMIALS = (
+    (8.28721201814563, -23.595886519098837, 17.300387312530933),
+    (4.107059111542203, -2.9478499167379106, 0.5448431082926601),
+    (3.9486908534822946, -2.908902115962949, 0.5518191394370137),
+    (3.3184196573706015, -2.488488024314874, 0.51004894012372),
+    (2.300652019954817, -1.6689039845747493, 0.4188073119525673),
+)
+"""a x + b x^3 + c x^5, one after the other: what is between 0.001 and 1 comes to about 1 (arXiv 2505.16932)."""
+ROOM = 1.01
+"""By which the first of them wants its numbers smaller than 1."""
+
+
+class Muon:
+    """Moves convolutions' weights, O I k k, as matrices of O rows; and biases, as matrices of one row.
+
+    No torch.optim.Optimizer: to make one of those imports a compiler, which takes a second.
+    """
+
+    def __init__(self, parameters: Iterable[nn.Parameter], *, learning_rate: float = 0.0) -> None:
+        self.weights = list(parameters)
+        self.learning_rate = learning_rate
+        """Of the next step."""
+        self.momentum: dict[nn.Parameter, Tensor] = {}
+        """Of every weight that has been moved, shaped and laid out as it: all that is kept from step to step."""
+
+    @torch.no_grad()
+    def step(self) -> None:
+        for parameter in self.weights:
+            if parameter.grad is not None:
+                self._move(parameter, parameter.grad)
+
+    def zero_grad(self) -> None:
+        for parameter in self.weights:
+            parameter.grad = None
+
+    def _move(self, parameter: nn.Parameter, gradient: Tensor) -> None:
+        if parameter not in self.momentum:
+            self.momentum[parameter] = torch.zeros_like(parameter)
+        momentum = self.momentum[parameter].lerp_(gradient, 1 - KEPT_SHARE)
+        direction = _as_matrix(gradient.lerp(momentum, KEPT_SHARE))  # O I*k*k
+        size = ADAMS_SIZE * math.sqrt(max(direction.shape))
+        step = _as_weights(equalised(direction), parameter)
+        parameter.mul_(1 - self.learning_rate * WEIGHT_DECAY).add_(step, alpha=-self.learning_rate * size)
+
+
+def equalised(matrix: Tensor) -> Tensor:
+    """The matrix, any shape, with its singular values made the same: 0.88 to 1.12 where they were above a thousandth.
+
+    All but the first and the last product are of the small Gram matrix, in the matrix's own precision: ranks on
+    unlike machines must not drift apart.
+    """
+    if matrix.shape[0] > matrix.shape[1]:
+        return equalised(matrix.mT).mT
+    gram = matrix @ matrix.mT  # m m
+    scale = ROOM * gram.diagonal().sum().clamp_min(torch.finfo(gram.dtype).tiny ** 0.5)
+    gram = gram / scale
+    whole = torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
+    for a, b, c in POLYNOMIALS:
+        factor = torch.addmm(gram, gram, gram, beta=b, alpha=c)  # b G + c G^2
+        factor.diagonal().add_(a)
+        whole = factor @ whole
+        gram = factor @ gram @ factor
+    return (whole / scale.sqrt()) @ matrix
+
+
+def _as_matrix(weights: Tensor) -> Tensor:
+    """In the order of memory of weights that lie channels last, so that nothing is copied."""
+    return weights.permute(0, 2, 3, 1).flatten(1) if weights.dim() == 4 else weights[None]
+
+
+def _as_weights(matrix: Tensor, like: Tensor) -> Tensor:
+    if like.dim() != 4:
+        return matrix[0]
+    outputs, inputs, rows, columns = like.shape
+    return matrix.view(outputs, rows, columns, inputs).permute(0, 3, 1, 2)

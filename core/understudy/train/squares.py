@@ -1,0 +1,216 @@
+"""Validation squares: small parts of painted frames that are never learnt from, and by which a run is judged.
+
+They lie on the grid of blocks, so that what there is to learn in them is known.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from understudy.dataset import DecodedPair
+from understudy.frames.psnr import PooledPsnr
+from understudy.frames.window import Window
+from understudy.train.crops import BLOCK
+from understudy.train.device import Machine
+from understudy.train.network import Understudy
+
+SIDES = (64, 48, 32, 16)
+"""Pixels; of those that give enough squares the largest is taken."""
+FEWEST, MOST = 6, 16
+"""Squares of a run."""
+FEWEST_LEARNING = 2
+"""Of them, where there is something to learn: the others only tell whether what is right is left alone."""
+SHARE_OF_PIXELS = 0.03
+"""Of all training pairs, that squares may take at most."""
+SHARE_OF_INTEREST = 0.05
+"""Of what there is to learn, likewise."""
+MARGIN = 48
+"""Pixels around a square that the network is given to see, where the frame has room."""
+TRIES = 50
+STREAM = 2**63 - 1
+"""Of random numbers; the crops' streams count up from 0."""
+
+Interest = NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Square:
+    """A place in one pair's arrays."""
+
+    pair: int
+    """Index into the training pairs."""
+    y: int
+    """A multiple of BLOCK, as are `x` and `side`."""
+    x: int
+    side: int
+    """Pixels."""
+
+    @property
+    def place(self) -> tuple[slice, slice]:
+        """Rows and columns of its pixels."""
+        return slice(self.y, self.y + self.side), slice(self.x, self.x + self.side)
+
+    @property
+    def blocks(self) -> tuple[slice, slice]:
+        """Rows and columns of its blocks."""
+        (y, x), side = (self.y // BLOCK, self.x // BLOCK), self.side // BLOCK
+        return slice(y, y + side), slice(x, x + side)
+
+    def seen(self, pair: DecodedPair) -> Window:
+        """The square with its margin, moved into the frame where it would hang over."""
+        size = self.side + 2 * MARGIN
+        y0, y1 = _within(self.y - MARGIN, size, pair.window.height)
+        x0, x1 = _within(self.x - MARGIN, size, pair.window.width)
+        return Window(x0, y0, x1, y1)
+
+
+def draw_squares(pairs: Sequence[DecodedPair], interest: Sequence[Interest], *, seed: int) -> tuple[Square, ...]:
+    """The same on every rank and at every resume; none where there are too few pairs, or too little in them.
+
+    `interest`: as CropPlan takes it. Every second square is drawn where there is something to learn, the others
+    anywhere. No two lie at one place, so that what is withheld in one frame can be seen in another.
+    """
+    for side in SIDES if len(pairs) > 1 else ():
+        draw = _Draw(pairs=pairs, interest=interest, side=side, random=_random(seed, side))
+        if squares := draw.squares():
+            return squares
+    return ()
+
+
+def withheld(pairs: Sequence[DecodedPair], squares: Iterable[Square]) -> tuple[DecodedPair, ...]:
+    """The pairs with the squares' pixels marked as not valid; the frames themselves are shared, not copied."""
+    masks: dict[int, NDArray[np.bool_]] = {}
+    for square in squares:
+        pair = pairs[square.pair]
+        if square.pair not in masks:
+            height, width = pair.input.shape[:2]
+            masks[square.pair] = np.ones((height, width), np.bool_) if pair.valid is None else pair.valid.copy()
+        masks[square.pair][square.place] = False
+    return tuple(
+        dataclasses.replace(pair, valid=masks[index]) if index in masks else pair for index, pair in enumerate(pairs)
+    )
+
+
+def left_to_learn(interest: Sequence[Interest], squares: Iterable[Square]) -> tuple[Interest, ...]:
+    """The interest without that of the squares, so that no crop is drawn for their sake."""
+    left = tuple(blocks.copy() for blocks in interest)
+    for square in squares:
+        left[square.pair][square.blocks] = 0
+    return left
+
+
+def squares_psnr(model: Understudy, pairs: Sequence[DecodedPair], squares: Sequence[Square], machine: Machine) -> float:
+    """dB over the squares' pixels of all pairs together (frames.psnr)."""
+    pooled = PooledPsnr(model.spec.target_channels)
+    for alike in _by_size(pairs, squares):
+        answers = _answers(model, [pairs[square.pair].input[_area(seen)] for square, seen in alike], machine)
+        for (square, seen), answer in zip(alike, answers, strict=True):
+            y, x = square.y - seen.y0, square.x - seen.x0
+            truth = pairs[square.pair].target[square.place].astype(np.float32)
+            pooled.add(answer[y : y + square.side, x : x + square.side], truth)
+    return pooled.decibels()
+
+
+@dataclass(kw_only=True)
+class _Draw:
+    """Squares of one side, as many as may be, or none."""
+
+    pairs: Sequence[DecodedPair]
+    interest: Sequence[Interest]
+    side: int
+    random: np.random.Generator
+    found: list[Square] = field(default_factory=list)
+
+    def squares(self) -> tuple[Square, ...]:
+        self._pixels_left = SHARE_OF_PIXELS * sum(pair.window.width * pair.window.height for pair in self.pairs)
+        self._interest_left = SHARE_OF_INTEREST * sum(float(blocks.sum(dtype=np.float64)) for blocks in self.interest)
+        order = self.random.permutation(len(self.pairs))
+        for number in range(MOST):
+            turn, place = divmod(number, len(order))
+            self._find(int(order[place]), is_focused=(turn + place) % 2 == 0)
+        return tuple(self.found) if self._are_enough() else ()
+
+    def _are_enough(self) -> bool:
+        num_learning = sum(self._interest_in(square) > 0 for square in self.found)
+        is_all_right = not any(blocks.any() for blocks in self.interest)
+        return len(self.found) >= FEWEST and (num_learning >= FEWEST_LEARNING or is_all_right)
+
+    def _find(self, pair: int, *, is_focused: bool) -> None:
+        height, width = self.pairs[pair].input.shape[:2]
+        if min(height, width) < self.side:
+            return
+        for _ in range(TRIES):
+            y, x = self._corner(pair, is_focused=is_focused)
+            y, x = (min(max(at, 0), (size - self.side) // BLOCK * BLOCK) for at, size in ((y, height), (x, width)))
+            square = Square(pair=pair, y=y, x=x, side=self.side)
+            if self._may_take(square):
+                self._pixels_left -= self.side**2
+                self._interest_left -= self._interest_in(square)
+                self.found.append(square)
+                return
+
+    def _corner(self, pair: int, *, is_focused: bool) -> tuple[int, int]:
+        """Where a square may begin; the block that there is something to learn in lies anywhere within it."""
+        blocks = self.interest[pair]
+        cumulative = np.cumsum(blocks.ravel(), dtype=np.float64)
+        if not is_focused or cumulative[-1] <= 0:
+            row, column = self.random.integers(blocks.shape)
+            return int(row) * BLOCK, int(column) * BLOCK
+        block = int(np.searchsorted(cumulative, self.random.random() * cumulative[-1], side="right"))
+        row, column = divmod(min(block, blocks.size - 1), blocks.shape[1])
+        inside = self.random.integers(self.side // BLOCK, size=2)
+        return (row - int(inside[0])) * BLOCK, (column - int(inside[1])) * BLOCK
+
+    def _may_take(self, square: Square) -> bool:
+        valid = self.pairs[square.pair].valid
+        return (
+            self._pixels_left >= self.side**2
+            and self._interest_left >= self._interest_in(square)
+            and not any(_overlap(square, other) for other in self.found)
+            and (valid is None or bool(valid[square.place].all()))
+        )
+
+    def _interest_in(self, square: Square) -> float:
+        return float(self.interest[square.pair][square.blocks].sum(dtype=np.float64))
+
+
+def _random(seed: int, side: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(key=[seed, STREAM - side]))
+
+
+def _overlap(one: Square, other: Square) -> bool:
+    return abs(one.y - other.y) < one.side and abs(one.x - other.x) < one.side
+
+
+def _within(first: int, length: int, size: int) -> tuple[int, int]:
+    first = min(max(first, 0), max(size - length, 0))
+    return first, min(first + length, size)
+
+
+def _area(window: Window) -> tuple[slice, slice]:
+    return slice(window.y0, window.y1), slice(window.x0, window.x1)
+
+
+def _by_size(pairs: Sequence[DecodedPair], squares: Sequence[Square]) -> list[list[tuple[Square, Window]]]:
+    """The squares and what is seen of each, those together that make one batch."""
+    alike: dict[tuple[int, int], list[tuple[Square, Window]]] = {}
+    for square in squares:
+        seen = square.seen(pairs[square.pair])
+        alike.setdefault((seen.height, seen.width), []).append((square, seen))
+    return list(alike.values())
+
+
+def _answers(model: Understudy, scenes: Sequence[NDArray[np.float16 | np.float32]], machine: Machine) -> Interest:
+    """N H W Cin of one size -> N H W Cout, scene-linear."""
+    stacked = np.stack(scenes).astype(np.float32)
+    scene = torch.from_numpy(stacked).permute(0, 3, 1, 2).to(machine.device, machine.dtype)  # N Cin H W
+    with torch.inference_mode(), machine.autocast():
+        answer = model(scene).permute(0, 2, 3, 1).to("cpu", torch.float32)
+    result: Interest = answer.numpy()
+    return result

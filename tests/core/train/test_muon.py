@@ -1,0 +1,74 @@
+"""What the optimizer makes of a layer's gradient, against a decomposition by LAPACK."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from understudy.train.muon import ADAMS_SIZE, KEPT_SHARE, Muon, equalised
+
+
+def spread(rows: int, columns: int, *, smallest: float) -> Tensor:
+    """A matrix whose singular values lie between 1 and `smallest`, evenly in their logarithm."""
+    torch.manual_seed(0)
+    least = min(rows, columns)
+    left, right = (torch.linalg.qr(torch.randn(side, least)).Q for side in (rows, columns))
+    made: Tensor = left @ torch.diag(torch.logspace(0, torch.tensor(smallest).log10(), least)) @ right.mT
+    return made
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(6, 144), (96, 864), (144, 16), (1, 24), (24, 24)])
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e4])
+def test_directions_stay_and_lengths_become_the_same(rows: int, columns: int, size: float) -> None:
+    matrix = spread(rows, columns, smallest=0.03)
+    answer = equalised(matrix * size)
+    left, _, right = torch.linalg.svd(matrix, full_matrices=False)
+    turned = left.mT @ answer @ right.mT  # in the matrix's own directions
+    lengths = turned.diagonal()
+    assert lengths.min() > 0.85
+    assert lengths.max() < 1.15
+    assert torch.allclose(turned, torch.diag(lengths), atol=2e-3)
+
+
+def test_what_is_small_counts_too_and_nothing_stays_nothing() -> None:
+    small = torch.linalg.svdvals(equalised(spread(32, 288, smallest=1e-3)))
+    assert small.min() > 0.5
+    assert torch.equal(equalised(torch.zeros(8, 72)), torch.zeros(8, 72))
+
+
+def test_a_weight_lies_as_before_and_moves_as_far_as_adamw_would() -> None:
+    conv = nn.Conv2d(32, 16, 3).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    before = conv.weight.detach().clone()
+    conv.weight.grad = torch.randn_like(conv.weight)
+    conv.bias.grad = None
+    optimizer = Muon(conv.parameters(), learning_rate=1e-3)
+    optimizer.step()
+    moved = conv.weight.detach() - before
+    assert conv.weight.stride() == before.stride() == optimizer.momentum[conv.weight].stride()
+    # 16 directions of length 1 in 16 x 288 numbers, times the square root of the longer side
+    assert moved.square().mean().sqrt() == pytest.approx(ADAMS_SIZE * 1e-3, rel=0.15)
+    assert conv.bias not in optimizer.momentum, "without a gradient it stays"
+
+
+def test_contiguous_weights_move_as_those_that_lie_channels_last() -> None:
+    torch.manual_seed(1)
+    weight, gradient = torch.randn(8, 4, 3, 3), torch.randn(8, 4, 3, 3)
+    moved = []
+    for layout in (torch.contiguous_format, torch.channels_last):
+        parameter = nn.Parameter(weight.clone(memory_format=layout))
+        parameter.grad = gradient.contiguous(memory_format=layout)
+        Muon([parameter], learning_rate=0.1).step()
+        moved.append(parameter.detach())
+    assert torch.allclose(moved[0], moved[1], atol=1e-5)
+
+
+def test_momentum_outlives_a_step() -> None:
+    bias = nn.Parameter(torch.zeros(4))
+    optimizer = Muon([bias], learning_rate=0.01)
+    for gradient in (torch.tensor([1.0, 0, 0, 0]), torch.tensor([0.0, 1, 0, 0])):
+        bias.grad = gradient
+        optimizer.step()
+    share = 1 - KEPT_SHARE
+    assert torch.allclose(optimizer.momentum[bias], share * torch.tensor([KEPT_SHARE, 1.0, 0, 0]))
+    assert bias[0] < bias[1] < 0, "it still moves where the first gradient pointed"
