@@ -1,5 +1,5 @@
 # make demo    trains and applies a small shot made by the program itself        make test    every check there is
-# make setup   prepares .venv only                                               make bench   measures the step loop
+# make setup   prepares .venv only                                               make bench   measures speed beside bare PyTorch
 # make lock    resolves requirements.lock anew from pyproject.toml               make clean   removes what was built
 #
 # Another Python than the first one found: make setup PYTHON=python3.12
@@ -34,7 +34,7 @@ test: $(READY)
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-report=term $(PYTEST_FLAGS)
 
 bench: $(READY)
-	$(BIN)/python benchmarks/step_loop.py
+	$(BIN)/python -m benchmarks.throughput.measure
 
 lock: $(READY)
 	$(PIP) install --quiet uv

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.shots import footage, street
-from benchmarks.shots.footage import BALL, Pan
+from benchmarks.shots.footage import BALL, BALL_FRAMES, Pan
 from benchmarks.shots.shot import MATTE, RGB, Example, Kind, Shot
 from benchmarks.shots.street import Move
 from tests.footage import FOOTAGE
@@ -41,7 +41,7 @@ DEVELOPMENT = {
         kind="matte",
         wanted=MATTE,
         example=partial(footage.ball_matte, has_rough=False),
-        frames=range(1, 9),
+        frames=BALL_FRAMES,
         painted=(1, 4, 8),
         footage=BALL,
     ),

@@ -1,11 +1,12 @@
 """Held-out quality against wall time: a few painted frames of shots whose every frame is known.
 
     python -m benchmarks.quality.measure [--shots NAME ...] [--final] [--seconds 60] [--seeds 1] [--ways NAME ...]
-        [--keep FOLDER]
+        [--keep FOLDER] [--threads N] [--tunet FOLDER] [--few-shot FOLDER] [--peer-python EXECUTABLE]
 
 Each way trains for so many seconds on the painted frames alone. What is told, along its run, is closeness on all
 others: PSNR as displayed, PSNR of stops for colour, mean absolute error for mattes, and flicker. --final takes the
-shots that are kept aside; they are for judging, not for choosing.
+shots that are kept aside; they are for judging, not for choosing. --threads gives all ways as many threads of the CPU.
+Ways of other projects want the folder of their checkout, and a Python that has what they require.
 """
 
 from __future__ import annotations
@@ -17,21 +18,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks.quality import few_shot, tunet
+from benchmarks.quality.altered import ALTERATIONS
 from benchmarks.quality.catalogue import DEVELOPMENT, FINAL
+from benchmarks.quality.few_shot import FewShot
 from benchmarks.quality.scores import Scores, scores
-from benchmarks.quality.trainers import Ours, Trainer
+from benchmarks.quality.trainers import Means, Ours, Task, Trainer
+from benchmarks.quality.tunet import Tunet
 from benchmarks.shots.files import PairFiles
-from benchmarks.shots.shot import Example, Shot
+from benchmarks.shots.shot import Example, Kind, Shot
 
-WAYS: Mapping[str, Trainer] = {
-    way.name: way
-    for way in (
-        Ours(name="small", flags=("--model-size", "small")),
-        Ours(name="small, full resolution", flags=("--model-size", "small", "--no-multi-resolution")),
-        Ours(name="medium"),
-        Ours(name="medium, full resolution", flags=("--no-multi-resolution",)),
-    )
-}
+SMALL = ("--model-size", "small")
+_WAYS: tuple[Trainer, ...] = (
+    *(Ours(name=size, flags=("--model-size", size)) for size in ("small", "medium", "large")),
+    # one choice at a time, the small model
+    *(Ours(name=choice, flags=SMALL, altered=choice) for choice in ALTERATIONS),
+    Ours(name="three resolutions", flags=(*SMALL, "--multi-resolution")),
+    Ours(name="crops of 256", flags=(*SMALL, "--crop-size", "256")),
+    Ours(name="batches of 4", flags=(*SMALL, "--batch-size", "4")),
+    Ours(name="half the learning rate", flags=(*SMALL, "--learning-rate", "1e-3")),
+    Ours(name="twice the learning rate", flags=(*SMALL, "--learning-rate", "4e-3")),
+    Ours(name="float32", flags=(*SMALL, "--precision", "float32")),
+    Ours(name="no validation squares", flags=(*SMALL, "--no-validation-squares")),
+    Tunet(name="TuNet"),
+    # The best of what was tried for five minutes of one core.
+    Tunet(name="TuNet, narrow", width=32, learning_rate=1e-3, auto_mask=("cleanup", "beauty")),
+    FewShot(name="few-shot"),
+)
+PAINTED_OUT: tuple[Kind, ...] = ("cleanup", "beauty")
+WAYS: Mapping[str, Trainer] = {way.name: way for way in _WAYS}
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -42,7 +57,16 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=["small", "medium"])
     parser.add_argument("--keep", type=Path, default=None, metavar="FOLDER", help="shots, runs and scores.jsonl")
+    parser.add_argument("--threads", type=int, default=None, help="of the CPU, for every way")
+    parser.add_argument("--tunet", type=Path, default=None, metavar="FOLDER", help="checkout of emlcpfx/tunet")
+    parser.add_argument(
+        "--few-shot", type=Path, default=None, metavar="FOLDER", help="checkout of Few-Shot-Patch-Based"
+    )
+    parser.add_argument("--peer-python", type=Path, default=None, metavar="EXECUTABLE")
     arguments = parser.parse_args(words)
+    lacks = [lack for way in arguments.ways if (lack := WAYS[way].lacking(_means(arguments)))]
+    if lacks:
+        parser.error(lacks[0])
     chosen = FINAL if arguments.final else DEVELOPMENT
     wanted = arguments.shots or [name for name, shot in chosen.items() if shot.is_there]
     with tempfile.TemporaryDirectory() as passing:
@@ -62,13 +86,25 @@ def measure(name: str, shot: Shot, arguments: argparse.Namespace, folder: Path) 
     for seed in range(arguments.seeds):
         for number, way in enumerate(arguments.ways):
             run = place / f"seed{seed}_{number}"
-            for snapshot in WAYS[way].train(shot, files, seed, arguments.seconds, run):
-                answers = {frame: snapshot.answer(examples[frame].seen) for frame in shot.held_out}
+            seconds, means = arguments.seconds, _means(arguments)
+            task = Task(shot=shot, files=files, seed=seed, seconds=seconds, folder=run, means=means)
+            for snapshot in WAYS[way].train(task):
+                answers = snapshot.answers({frame: examples[frame].seen for frame in shot.held_out})
                 found = scores(shot.wanted, answers, {frame: examples[frame].wanted for frame in shot.held_out})
                 where = {"shot": name, "way": way, "seed": seed, "step": snapshot.step, "seconds": snapshot.seconds}
                 print(f"  {way:24} {seed} {snapshot.seconds:5.0f} s {snapshot.step:6} {_told(found)}", flush=True)
                 with (folder / "scores.jsonl").open("a", encoding="utf-8") as lines:
                     lines.write(json.dumps({**where, **asdict(found)}) + "\n")
+
+
+def _means(arguments: argparse.Namespace) -> Means:
+    """Absolute: peers run in folders of their own. A link is kept, since a Python finds its packages by it."""
+    given = {tunet.OPTION: arguments.tunet, few_shot.OPTION: arguments.few_shot}
+    return Means(
+        threads=arguments.threads,
+        peer_python=arguments.peer_python and arguments.peer_python.absolute(),
+        checkouts={option: folder.absolute() for option, folder in given.items() if folder},
+    )
 
 
 def _plate_scores(shot: Shot, examples: Mapping[int, Example]) -> Scores | None:

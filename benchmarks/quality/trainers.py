@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -24,6 +24,9 @@ from understudy.train.infer import answer_for
 from understudy.train.model_file import load_model
 from understudy.train.network import Understudy
 
+Frames = Mapping[int, FloatPixels]
+"""By number, H W C."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
@@ -32,8 +35,34 @@ class Snapshot:
     step: int
     seconds: float
     """Of training until then, its start left out."""
-    answer: Callable[[FloatPixels], FloatPixels]
-    """H W Cin scene-linear -> H W Cout."""
+    answers: Callable[[Frames], Frames]
+    """H W Cin scene-linear -> H W Cout, of as many frames as are asked for; good until the next snapshot."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """What a way may use."""
+
+    threads: int | None = None
+    """Of the CPU; None: as many as each program takes by itself."""
+    peer_python: Path | None = None
+    """Has what the peers require."""
+    checkouts: Mapping[str, Path] = field(default_factory=dict)
+    """Of peers, by the name of their option."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One training."""
+
+    shot: Shot
+    files: PairFiles
+    seed: int
+    seconds: float
+    """Of training."""
+    folder: Path
+    """For what is written on the way."""
+    means: Means = Means()
 
 
 class Trainer(Protocol):
@@ -42,7 +71,10 @@ class Trainer(Protocol):
     @property
     def name(self) -> str: ...
 
-    def train(self, shot: Shot, files: PairFiles, seed: int, seconds: float, folder: Path) -> Iterator[Snapshot]:
+    def lacking(self, means: Means, /) -> str | None:
+        """What must be given before it can train, in one line."""
+
+    def train(self, task: Task) -> Iterator[Snapshot]:
         """For so long, on the painted frames alone; snapshots in order of time, the last one at the end."""
 
 
@@ -52,22 +84,30 @@ class Ours:
 
     name: str
     flags: tuple[str, ...] = ()
+    altered: str = ""
+    """What is undone in it, by its name in `altered`."""
     snapshots: int = 6
 
-    def train(self, shot: Shot, files: PairFiles, seed: int, seconds: float, folder: Path) -> Iterator[Snapshot]:
-        """Run once; its checkpoints are the snapshots. A first, short run says how many steps a second there are."""
-        steps_a_second = self._run(shot, files, seed, 6.0, folder / "pace", 10**6).rate
-        interval = max(1, int(steps_a_second * seconds / self.snapshots))
-        yield from self._run(shot, files, seed, seconds, folder / "run", interval).snapshots()
+    def lacking(self, _means: Means, /) -> str | None:
+        """Nothing: it is here."""
+        return None
 
-    def _run(self, shot: Shot, files: PairFiles, seed: int, seconds: float, data: Path, interval: int) -> _Run:
+    def train(self, task: Task) -> Iterator[Snapshot]:
+        """Run once; its checkpoints are the snapshots. A first, short run says how many steps a second there are."""
+        steps_a_second = self._run(task, 6.0, task.folder / "pace", 10**6).rate
+        interval = max(1, int(steps_a_second * task.seconds / self.snapshots))
+        yield from self._run(task, task.seconds, task.folder / "run", interval).snapshots()
+
+    def _run(self, task: Task, seconds: float, data: Path, interval: int) -> _Run:
         words = [
-            *("train", *files.words(), "--frames", format_frames(shot.painted)),
+            *("train", *task.files.words(), "--frames", format_frames(task.shot.painted)),
             *("--data-directory", str(data), "--run-name", "bench", "--minutes", str(seconds / 60)),
-            *("--seed", str(seed), "--steps", "1000000", "--checkpoint-interval", str(interval)),
+            *("--seed", str(task.seed), "--steps", "1000000", "--checkpoint-interval", str(interval)),
             *("--max-checkpoints", "100", "--contact-sheet-interval", "1000000", *self.flags),
+            *(("--threads", str(task.means.threads)) if task.means.threads else ()),
         ]
-        done = subprocess.run([sys.executable, "-m", "understudy.cli.main", *words], capture_output=True, text=True)
+        program = ["benchmarks.quality.altered", self.altered] if self.altered else ["understudy.cli.main"]
+        done = subprocess.run([sys.executable, "-m", *program, *words], capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(done.stdout + done.stderr)
         return _Run(RunFiles(data, "bench"))
@@ -89,8 +129,8 @@ class _Run:
         for step in self._files.checkpoint_steps():
             model = load_model(self._files.model(step)).model.to(machine.device).eval()
             seconds = float(np.interp(step, self._metrics.steps, self._metrics.seconds))
-            yield Snapshot(step=step, seconds=seconds, answer=partial(_answer, model, machine))
+            yield Snapshot(step=step, seconds=seconds, answers=partial(_answers, model, machine))
 
 
-def _answer(model: Understudy, machine: Machine, pixels: FloatPixels) -> FloatPixels:
-    return answer_for(model, pixels, machine)
+def _answers(model: Understudy, machine: Machine, frames: Frames) -> Frames:
+    return {frame: answer_for(model, pixels, machine) for frame, pixels in frames.items()}

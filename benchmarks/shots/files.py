@@ -35,12 +35,13 @@ class PairFiles:
         return ["--input", self.seen, "--target", self.wanted, *layers]
 
     def write(self, frame: int, example: Example) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        _write(Sequence(self.seen).path(frame), self.seen_channels, example.seen)
-        _write(Sequence(self.wanted).path(frame), self.wanted_channels, example.wanted)
+        write_pixels(Sequence(self.seen).path(frame), self.seen_channels, example.seen)
+        write_pixels(Sequence(self.wanted).path(frame), self.wanted_channels, example.wanted)
 
 
-def _write(path: Path, channels: tuple[str, ...], pixels: FloatPixels) -> None:
+def write_pixels(path: Path, channels: tuple[str, ...], pixels: FloatPixels) -> None:
+    """H W C, as float; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     height, width, _ = pixels.shape
     window = Window.of_size(width, height)
     picture = Image(pixels=pixels, channels=channels, data_window=window, display_window=window)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,11 @@ from benchmarks.shots.spoiling import behind_iris, halved, hexagon, segmented, w
 from tests.footage import FOOTAGE
 
 from understudy.demo.filters import float32
-from understudy.frames.image import FloatPixels
+from understudy.frames.image import FloatPixels, Image
 from understudy.frames.read import read_image
+from understudy.frames.window import Window
 
-BALL = FOOTAGE / "beachball"
+BALL, BALL_FRAMES = FOOTAGE / "beachball", range(1, 9)
 GREY = 0.18
 """What half of a photograph's pixels are brought under."""
 
@@ -52,11 +53,21 @@ def defocus(pan: Pan, frame: int) -> Example:
 
 def ball_matte(frame: int, *, has_rough: bool) -> Example:
     """The beach ball's white bar, at half size; from the plate alone, or with a rough matte beside it."""
-    path = BALL / f"multipart.{frame:04d}.exr"
-    plate, bar = read_image(path, layer="rgba_left"), read_image(path, layer="whitebarmask_left")
-    rgb, matte = halved(plate.pixels[..., :3]), halved(bar.over(plate.data_window))[..., 0]
+    plate, bar = _ball(frame, "rgba_left"), _ball(frame, "whitebarmask_left")
+    rgb, matte = (halved(layer.over(_ball_window())) for layer in (plate, bar))
+    rgb, matte = rgb[..., :3], matte[..., 0]
     rough = segmented(np.random.default_rng((24, frame)), matte, 6)
     return Example(seen=with_matte(rgb, rough) if has_rough else rgb, wanted=matte[..., None])
+
+
+def _ball(frame: int, layer: str) -> Image:
+    return read_image(BALL / f"multipart.{frame:04d}.exr", layer=layer)
+
+
+@lru_cache(maxsize=1)
+def _ball_window() -> Window:
+    """All that the data windows cover: they move, and frames are compared with one another."""
+    return reduce(Window.union, (_ball(frame, "rgba_left").data_window for frame in BALL_FRAMES))
 
 
 @lru_cache(maxsize=4)

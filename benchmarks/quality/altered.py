@@ -1,0 +1,53 @@
+"""understudy with one choice undone, to measure what that choice is worth.
+
+    python -m benchmarks.quality.altered "AdamW" train --input ...
+
+The rest of the line is understudy's own. What can be chosen by a flag has none of this: `measure` gives the flag.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from unittest.mock import patch
+
+import torch
+from torch import Tensor, nn
+
+from understudy.cli.main import main as understudy
+from understudy.train import crops, loss, prepare, state, work
+
+
+class AdamW:
+    """In the place of Muon, with the settings that were the best for it; its runs cannot be resumed."""
+
+    def __init__(self, parameters: Iterable[nn.Parameter]) -> None:
+        self.weights = list(parameters)
+        self._adamw = torch.optim.AdamW(self.weights, betas=(0.9, 0.99), weight_decay=0.01, fused=True)
+        self.learning_rate = 0.0
+        self.momentum: dict[nn.Parameter, Tensor] = {}
+
+    def step(self) -> None:
+        self._adamw.param_groups[0]["lr"] = self.learning_rate
+        self._adamw.step()
+
+    def zero_grad(self) -> None:
+        self._adamw.zero_grad()
+
+
+ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
+    "AdamW": partial(patch.object, state, "Muon", AdamW),
+    "squared error": partial(patch.object, work.Work, "measure", "squared"),
+    "sharp error": partial(patch.object, work.Work, "measure", "sharp"),
+    "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),
+    "crops anywhere": partial(patch.object, crops, "FOCUSED_SHARE", 0.0),
+    "no mirroring": partial(patch.object, prepare, "may_hold_directions", lambda _: True),
+    "no average": partial(patch.object, state, "AVERAGE_SHARE", 0.0),
+}
+
+
+if __name__ == "__main__":
+    with ALTERATIONS[sys.argv[1]]():
+        sys.exit(understudy(sys.argv[2:]))

@@ -1,0 +1,105 @@
+"""What PyTorch alone does on a device: the bare training loop, and the fastest matrix product."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from understudy.settings import ModelSize
+from understudy.train.device import Machine
+from understudy.train.muon import Muon
+from understudy.train.network import NetworkSpec, Understudy, in_channels_last
+from understudy.train.transfer import choose_curve
+
+RGB = ("R", "G", "B")
+PRODUCT_SIDE = {"cpu": 2048, "cuda": 8192, "mps": 4096}
+PRODUCTS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clock:
+    """Two clocks at once: other programs on the machine disturb that of the CPU less."""
+
+    seconds: float
+    cpu_seconds: float
+    """Of all threads of this process."""
+
+    def __sub__(self, other: Clock) -> Clock:
+        return Clock(seconds=self.seconds - other.seconds, cpu_seconds=self.cpu_seconds - other.cpu_seconds)
+
+
+def clock(machine: Machine) -> Clock:
+    """When the device has done all that it was given."""
+    wait_for(machine)
+    return Clock(seconds=time.perf_counter(), cpu_seconds=time.process_time())
+
+
+def wait_for(machine: Machine) -> None:
+    if machine.device.type == "cuda":
+        torch.cuda.synchronize(machine.device)
+    elif machine.device.type == "mps":
+        torch.mps.synchronize()
+
+
+class BareLoop:
+    """Forward, mean squared error, backward and Muon on one batch in memory, and nothing else."""
+
+    def __init__(self, machine: Machine, *, model_size: ModelSize, batch_size: int, crop_size: int) -> None:
+        self._machine = machine
+        model = Understudy(NetworkSpec(input_channels=RGB, target_channels=RGB, model_size=model_size))
+        for transfer in (model.input_transfer, model.target_transfer):
+            transfer.set_curves([choose_curve(channel, np.zeros(1, np.float32)) for channel in RGB])
+        model.guess_matrix.copy_(torch.eye(3))
+        self._model = in_channels_last(model.to(machine.device, machine.dtype))
+        self._optimizer = Muon(self._model.parameters(), learning_rate=1e-4)
+        shape = (batch_size, 3, crop_size, crop_size)
+        encoded = torch.rand(shape, device=machine.device, dtype=machine.dtype)
+        self._encoded = encoded.contiguous(memory_format=torch.channels_last)  # in transfer space: no curve is computed
+        self._truth = self._encoded * 0.9
+
+    def step(self) -> None:
+        self.backward()
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+
+    def backward(self) -> None:
+        with self._machine.autocast():
+            answer = self._model.encoded_answer(self._encoded)
+        (answer - self._truth).square().mean().backward()  # type: ignore[no-untyped-call]
+
+    def step_flops(self) -> int:
+        """Of forward and backward; the optimizer's are not the network's."""
+        from torch.utils.flop_counter import FlopCounterMode  # slow to import: not before a start is timed
+
+        with FlopCounterMode(display=False) as counter:
+            self.backward()
+        self._model.zero_grad(set_to_none=True)
+        return int(counter.get_total_flops())
+
+
+def peak_flops(machine: Machine) -> float:
+    """A second, of a matrix product on the machine and in its arithmetic: the fastest of several."""
+    side = PRODUCT_SIDE[machine.device.type]
+    small = torch.bfloat16 if machine.bfloat16 else machine.dtype
+    matrix = torch.rand(side, side, device=machine.device).to(small)
+    seconds = quickest(lambda: matrix @ matrix, machine)
+    return 2 * side**3 / seconds
+
+
+def quickest(act: Callable[[], object], machine: Machine) -> float:
+    act()
+    found = []
+    for _ in range(PRODUCTS):
+        begin = clock(machine)
+        act()
+        found.append((clock(machine) - begin).seconds)
+    return min(found)
+
+
+def middle(values: list[float]) -> float:
+    return float(statistics.median(values))

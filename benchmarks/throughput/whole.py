@@ -1,0 +1,149 @@
+"""The whole program trains on a shot made for it, and now and then makes room for the bare loop: two clocks of each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from unittest.mock import patch
+
+from benchmarks.throughput.bare import BareLoop, Clock, clock
+from torch import Tensor
+
+from understudy.frames.colour import ColourRules
+from understudy.orders import Order
+from understudy.report.contact_sheet import Sheet
+from understudy.report.reporter import Reporter
+from understudy.settings import Settings
+from understudy.sources.sequences import SequenceSource
+from understudy.train import loop, sitting
+from understudy.train.batches import Batch, Prefetch
+from understudy.train.device import Machine
+from understudy.train.loss import ErrorMeasure
+from understudy.train.recorder import Recorder
+from understudy.train.schedule import StepPlan
+from understudy.train.session import train_new
+from understudy.train.sharing import Sharing
+from understudy.train.sitting import Manner
+from understudy.train.state import TrainingState
+from understudy.train.step import train_step
+
+WARM_UP_STEPS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """As many steps of the whole program as of the bare loop, one after the other."""
+
+    whole: Clock
+    bare: Clock
+
+
+@dataclass(kw_only=True)
+class Watch:
+    """Sees a run from inside."""
+
+    steps_a_round: int = 0
+    """0: the bare loop is left out."""
+    make_bare: Callable[[Machine], BareLoop] | None = None
+    rounds: list[Round] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+    """Seconds that the loop waited for each batch."""
+    insides: list[float] = field(default_factory=list)
+    """Seconds in train_step, the device's included, after the warm-up."""
+    sheet_cpu_seconds: list[float] = field(default_factory=list)
+    """To draw each contact sheet, beside the training."""
+    checkpoint_seconds: list[float] = field(default_factory=list)
+    """That training waited for each."""
+    first_step_at: float = 0.0
+    """By time.perf_counter, when the first step was done."""
+    machine: Machine | None = None
+    _bare: BareLoop | None = None
+    _reporter: Reporter | None = None
+    _begin: Clock | None = None
+
+    def step(
+        self,
+        state: TrainingState,
+        batch: Batch,
+        plan: StepPlan,
+        machine: Machine,
+        sharing: Sharing,
+        measure: ErrorMeasure,
+    ) -> Tensor:
+        """train_step, timed."""
+        self.machine = machine
+        done = state.step - WARM_UP_STEPS
+        if self.steps_a_round and done >= 0 and done % self.steps_a_round == 0:
+            self._turn(machine)
+        begin = time.perf_counter()
+        loss = train_step(state, batch, plan, machine, sharing, measure)
+        end = clock(machine).seconds
+        self.first_step_at = self.first_step_at or end
+        if done >= 0:
+            self.insides.append(end - begin)
+        return loss
+
+    def _turn(self, machine: Machine) -> None:
+        """Between rounds: what the program still draws belongs to the round that is over."""
+        if self._bare is None:
+            assert self.make_bare
+            self._bare = self.make_bare(machine)
+            self._bare_steps(machine, WARM_UP_STEPS)
+        if self._begin:
+            assert self._reporter
+            self._reporter.flush()
+            whole = clock(machine) - self._begin
+            self.rounds.append(Round(whole=whole, bare=self._bare_steps(machine, self.steps_a_round)))
+        self._begin = clock(machine)
+
+    def _bare_steps(self, machine: Machine, count: int) -> Clock:
+        assert self._bare
+        begin = clock(machine)
+        for _ in range(count):
+            self._bare.step()
+        return clock(machine) - begin
+
+    def installed(self) -> ExitStack:
+        """Inside the `with` block a training is seen."""
+        watch = self
+
+        class SeenPrefetch(Prefetch):
+            def __iter__(self) -> Iterator[Batch]:
+                batches = super().__iter__()
+                while True:
+                    begin = time.perf_counter()
+                    batch = next(batches)
+                    watch.waits.append(time.perf_counter() - begin)
+                    yield batch
+
+        class SeenReporter(Reporter):
+            def __enter__(self) -> Reporter:
+                watch._reporter = self
+                return super().__enter__()
+
+            def _draw_sheet(self, sheet: Sheet) -> None:
+                begin = time.thread_time()
+                super()._draw_sheet(sheet)
+                watch.sheet_cpu_seconds.append(time.thread_time() - begin)
+
+        class SeenRecorder(Recorder):
+            def checkpoint(self) -> None:
+                begin = time.perf_counter()
+                super().checkpoint()
+                watch.checkpoint_seconds.append(time.perf_counter() - begin)
+
+        stack = ExitStack()
+        stack.enter_context(patch.object(loop, "train_step", self.step))
+        stack.enter_context(patch.object(loop, "Prefetch", SeenPrefetch))
+        stack.enter_context(patch.object(sitting, "Reporter", SeenReporter))
+        stack.enter_context(patch.object(sitting, "Recorder", SeenRecorder))
+        return stack
+
+
+def train_seen(watch: Watch, source: SequenceSource, settings: Settings) -> None:
+    """A whole run in this process."""
+    order = Order(settings=settings, source=source, colour=ColourRules())
+    with watch.installed():
+        train_new(order, Manner(progress_style="plain", verbosity=0, command="benchmark"))

@@ -1,0 +1,47 @@
+"""Every choice that can be undone is undone: the run becomes another one."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from benchmarks.quality.altered import ALTERATIONS
+from safetensors.torch import load_file
+from tests.core.train.shots import SmallShot, make_shot
+from torch import Tensor
+
+from understudy.cli.main import main
+from understudy.errors import EXIT_DONE
+
+
+@pytest.fixture(scope="module")
+def shot(tmp_path_factory: pytest.TempPathFactory) -> SmallShot:
+    return make_shot(tmp_path_factory.mktemp("shot"))
+
+
+@pytest.fixture(scope="module")
+def usual(shot: SmallShot) -> dict[str, Tensor]:
+    return trained(shot, "usual")
+
+
+def trained(shot: SmallShot, name: str) -> dict[str, Tensor]:
+    words = [*shot.train_words("--run-name", name), "--no-validation-squares"]
+    assert main(words) == EXIT_DONE
+    return load_file(shot.data / f"{name}.12.safetensors")
+
+
+def test_a_run_is_the_same_again(shot: SmallShot, usual: dict[str, Tensor]) -> None:
+    again = trained(shot, "again")
+    assert all(torch.equal(again[name], tensor) for name, tensor in usual.items())
+
+
+@pytest.mark.parametrize("name", [name for name in ALTERATIONS if name != "squared error"])
+def test_an_alteration_alters(shot: SmallShot, usual: dict[str, Tensor], name: str) -> None:
+    with ALTERATIONS[name]():
+        other = trained(shot, name.replace(" ", "_"))
+    assert not all(torch.equal(other[key], tensor) for key, tensor in usual.items())
+
+
+def test_squared_error_is_what_pictures_are_learnt_by(shot: SmallShot, usual: dict[str, Tensor]) -> None:
+    with ALTERATIONS["squared error"]():
+        other = trained(shot, "squared")
+    assert all(torch.equal(other[key], tensor) for key, tensor in usual.items())

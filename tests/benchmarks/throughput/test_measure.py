@@ -1,0 +1,30 @@
+"""The bench of speed runs as a whole and says what it promises."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.throughput import measure
+
+
+@pytest.mark.slow
+def test_steps_data_and_start_are_measured(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "FRAME", (320, 180))
+    monkeypatch.setattr(measure, "STARTS", 1)
+    words = "--parts steps data start --crop-size 32 --steps 5 --rounds 2 --device cpu --threads 1"
+    measure.main(words.split())
+    out = capfd.readouterr().out
+    for line in ("whole over bare, by the clock", "peak (matrix product)", "most memory", "data path", "start 1"):
+        assert line in out
+
+
+@pytest.mark.slow
+def test_a_large_set_begins_and_never_waits_for_long(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure, "LARGE_FRAME", (320, 180))
+    monkeypatch.setattr(measure, "SET_STEPS", 5)
+    words = "--parts set --pairs 3 --crop-size 32 --device cpu --threads 1"
+    measure.main(words.split())
+    out = capfd.readouterr().out
+    assert "in the mapped file" in out
+    assert out.count("waited for crops after the first") == 2
