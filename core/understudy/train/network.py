@@ -68,7 +68,10 @@ class Understudy(nn.Module):
 
 
 class UNet(nn.Module):
-    """N C H W -> N W0 H W features. Concatenated skips; no normalisation: it must behave alike on any crop."""
+    """N C H W -> N W0 H W features, any H and W. Concatenated skips; no normalisation: alike on any crop.
+
+    Sides that are odd are halved up, so that a picture ends as a crop does: beyond it every layer sees zeros.
+    """
 
     def __init__(self, num_inputs: int, widths: tuple[int, ...]) -> None:
         super().__init__()
@@ -82,22 +85,22 @@ class UNet(nn.Module):
             nn.Sequential(_conv(2 * wide, wide), _conv(wide, wide)) for wide, _ in reversed(steps_down)
         )
         self.multiple = 2 ** len(steps_down)
+        """Pixels a side behind one of the coarsest features."""
 
     def forward(self, image: Tensor) -> Tensor:
-        height, width = image.shape[-2:]
-        right, bottom = -width % self.multiple, -height % self.multiple
-        features = self.enter(functional.pad(image, (0, right, 0, bottom), mode="replicate"))  # N W0 H W
+        features: Tensor = self.enter(image)  # N W0 H W
         skips = []
         for down in self.down:
             skips.append(features)
             features = down(features)  # N Wk H/2^k W/2^k
         for reduce, up in zip(self.reduce, self.up, strict=True):
+            skip = skips.pop()
             features = functional.interpolate(reduce(features), scale_factor=2.0, mode="nearest")
-            features = torch.cat((features, skips.pop()), dim=1)
+            features = torch.cat((features[..., : skip.shape[-2], : skip.shape[-1]], skip), dim=1)
+            del skip
             for conv in up.children():  # one by one: nothing holds what came in any longer
                 features = conv(features)
-        kept: Tensor = features[..., :height, :width]
-        return kept
+        return features
 
 
 def in_channels_last(model: Understudy) -> Understudy:

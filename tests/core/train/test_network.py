@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
-from understudy.train.network import WIDTHS, NetworkSpec, Understudy
+from understudy.train.network import WIDTHS, NetworkSpec, Understudy, UNet
 
 RGB = ("R", "G", "B")
 
@@ -20,6 +22,29 @@ def test_any_size_and_any_channels(height: int, width: int, targets: tuple[str, 
     answer = network((*RGB, "A"), targets)(torch.rand(2, 4, height, width))
     assert answer.shape == (2, len(targets), height, width)
     assert answer.dtype == torch.float32
+
+
+def test_beyond_a_picture_every_layer_sees_zeros_as_beside_a_crop() -> None:
+    """Crops have sides of multiples of 16. An HD frame has not, and its last row must be as good as any other."""
+    unet = UNet(3, WIDTHS["small"])
+    for module in unet.modules():
+        if isinstance(module, nn.Conv2d) and module.bias is not None:
+            nn.init.normal_(module.bias)  # or nothing would come out of nothing
+    picture = torch.rand(1, 3, 37, 53)
+    alone = unet(picture)
+
+    def see_zeros(_: nn.Module, given: tuple[Tensor]) -> Tensor:
+        pixels = 48 // given[0].shape[-2]
+        seen = torch.zeros_like(given[0])
+        rows, columns = slice(-(-37 // pixels)), slice(-(-53 // pixels))
+        seen[..., rows, columns] = given[0][..., rows, columns]
+        return seen
+
+    for module in unet.modules():
+        if isinstance(module, nn.Conv2d):
+            module.register_forward_pre_hook(see_zeros)
+    within = unet(functional.pad(picture, (0, 64 - 53, 0, 48 - 37)))
+    torch.testing.assert_close(within[..., :37, :53], alone, rtol=1e-4, atol=1e-4)
 
 
 def test_it_starts_as_the_guess_and_keeps_bright_values_in_bfloat16() -> None:

@@ -39,7 +39,6 @@ class PortableUnderstudy(nn.Module):
         self.reduce, self.up = layers.unet.reduce, layers.unet.up
         assert layers.leave.bias is not None
         self.leave_weight, self.leave_bias = layers.leave.weight, layers.leave.bias
-        self.multiple = layers.unet.multiple
         # TorchScript sees no number that stands outside the module.
         self.largest, self.half_largest, self.half_seen = LARGEST, HALF_LARGEST, HALF_SEEN
 
@@ -72,21 +71,18 @@ class PortableUnderstudy(nn.Module):
 
     def features(self, encoded: Tensor) -> Tensor:
         """N W0 H W float32."""
-        height, width, rest = encoded.shape[2], encoded.shape[3], self.multiple - 1
-        padded: Tensor = torch.ops.aten.replication_pad2d(encoded, [0, rest, 0, rest])
-        padded = padded.narrow(2, 0, (height + rest) // self.multiple * self.multiple)
-        padded = padded.narrow(3, 0, (width + rest) // self.multiple * self.multiple)
         if self.leave_weight.dtype == torch.float16:
-            padded = padded.clamp(-self.half_seen, self.half_seen).to(torch.float16)
-        features = self.enter(padded)  # N W0 H' W'
+            encoded = encoded.clamp(-self.half_seen, self.half_seen).to(torch.float16)
+        features = self.enter(encoded)  # N W0 H W
         skips: list[Tensor] = []
         for down in self.down:
             skips.append(features)
-            features = down(features)  # N Wk H'/2^k W'/2^k
+            features = down(features)  # N Wk H/2^k W/2^k
         for reduce, up in zip(self.reduce, self.up):  # noqa: B905  (TorchScript's has no strict)
-            features = up(torch.cat((_twice_as_large(reduce(features)), skips.pop()), dim=1))
-        kept: Tensor = features.narrow(2, 0, height).narrow(3, 0, width)
-        return kept.to(torch.float32)
+            skip = skips.pop()
+            features = up(torch.cat((_twice_as_large(reduce(features), skip), skip), dim=1))
+        kept: Tensor = features.to(torch.float32)
+        return kept
 
     def correction(self, features: Tensor) -> Tensor:
         """Gate and paint, N 2Cout H W. Where half could not hold the features there is none, and the guess stays."""
@@ -98,10 +94,10 @@ class PortableUnderstudy(nn.Module):
         return torch.where(values.abs() <= self.largest, values, torch.zeros_like(values))
 
 
-def _twice_as_large(coarse: Tensor) -> Tensor:
-    """Every pixel four times. Not `interpolate`: that brings along words that torch 1.6 does not know."""
+def _twice_as_large(coarse: Tensor, skip: Tensor) -> Tensor:
+    """Every pixel four times, to the skip's size. Not `interpolate`: its words are new to torch 1.6."""
     fine: Tensor = torch.ops.aten.upsample_nearest2d(coarse, [2 * coarse.shape[2], 2 * coarse.shape[3]])
-    return fine
+    return fine.narrow(2, 0, skip.shape[2]).narrow(3, 0, skip.shape[3])
 
 
 def _plain_copy(model: Understudy) -> Understudy:
