@@ -29,6 +29,12 @@ from benchmarks.shots.files import PairFiles
 from benchmarks.shots.shot import Example, Kind, Shot
 
 SMALL = ("--model-size", "small")
+PAINTED_OUT: tuple[Kind, ...] = ("cleanup", "beauty")
+FLOAT32 = ("--precision", "float32")
+LEARNING_RATES = (
+    ("half the learning rate", ("--learning-rate", "1e-3")),
+    ("twice the learning rate", ("--learning-rate", "4e-3")),
+)
 _WAYS: tuple[Trainer, ...] = (
     *(Ours(name=size, flags=("--model-size", size)) for size in ("small", "medium", "large")),
     # one choice at a time, the small model
@@ -36,16 +42,15 @@ _WAYS: tuple[Trainer, ...] = (
     Ours(name="three resolutions", flags=(*SMALL, "--multi-resolution")),
     Ours(name="crops of 256", flags=(*SMALL, "--crop-size", "256")),
     Ours(name="batches of 4", flags=(*SMALL, "--batch-size", "4")),
-    Ours(name="half the learning rate", flags=(*SMALL, "--learning-rate", "1e-3")),
-    Ours(name="twice the learning rate", flags=(*SMALL, "--learning-rate", "4e-3")),
-    Ours(name="float32", flags=(*SMALL, "--precision", "float32")),
+    *(Ours(name=name, flags=(*SMALL, *flags)) for name, flags in (("float32", FLOAT32), *LEARNING_RATES)),
+    *(Ours(name=f"float32, {name}", flags=(*SMALL, *FLOAT32, *flags)) for name, flags in LEARNING_RATES),
     Ours(name="no validation squares", flags=(*SMALL, "--no-validation-squares")),
     Tunet(name="TuNet"),
     # The best of what was tried for five minutes of one core.
-    Tunet(name="TuNet, narrow", width=32, learning_rate=1e-3, auto_mask=("cleanup", "beauty")),
+    Tunet(name="TuNet, narrow", width=32, learning_rate=1e-3, auto_mask=PAINTED_OUT),
+    Tunet(name="TuNet, narrow, cosine", width=32, learning_rate=1e-3, auto_mask=PAINTED_OUT, schedule="cosine"),
     FewShot(name="few-shot"),
 )
-PAINTED_OUT: tuple[Kind, ...] = ("cleanup", "beauty")
 WAYS: Mapping[str, Trainer] = {way.name: way for way in _WAYS}
 
 

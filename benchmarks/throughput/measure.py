@@ -32,6 +32,7 @@ from benchmarks.throughput.whole import WARM_UP_STEPS, Watch, train_seen
 
 from understudy.settings import Settings
 from understudy.train.device import Machine
+from understudy.train.recorder import SHEET_SECONDS, SHEET_STEPS
 
 PARTS = ("steps", "data", "start", "apply", "set")
 FRAME, LARGE_FRAME = (1920, 1080), (4096, 2160)
@@ -113,9 +114,9 @@ def tell_steps(watch: Watch, arguments: argparse.Namespace) -> float:
     )
     print(f"whole over bare, by the clock: {_row(by_clock)}, middle {middle(by_clock):.3f}")
     print(f"whole over bare, by seconds of CPU: {_row(by_cpu)}, middle {middle(by_cpu):.3f}")
-    sheets, interval = watch.sheet_cpu_seconds, Settings().contact_sheet_interval
+    sheets = watch.sheet_cpu_seconds
     if sheets:
-        share = middle(sheets) / (interval * bare)
+        share = middle(sheets) / max(SHEET_SECONDS, SHEET_STEPS * bare)
         print(f"drawing a contact sheet: {middle(sheets):.2f} s of CPU beside the training, {100 * share:.1f} % of it")
     saving, interval = middle(watch.checkpoint_seconds), Settings().checkpoint_interval
     print(f"a checkpoint: {saving:.2f} s, {100 * saving / (interval * bare):.1f} % of the steps between two")

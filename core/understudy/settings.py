@@ -92,7 +92,11 @@ class Settings:
         True, "without validation frames, judge by small squares of the painted frames that are not learnt from"
     )
     contact_sheet_interval: int = setting(
-        100, "a contact sheet every so many steps", knob="imageInterval", unit="steps", low=1
+        0,
+        "a contact sheet every so many steps; 0: every 100, but not within 10 seconds",
+        knob="imageInterval",
+        unit="steps",
+        low=0,
     )
     contact_sheet_exr: bool = setting(False, "write contact sheets as scene-linear EXR too")
     graph_log_scale: bool = setting(False, "loss axis of the graph logarithmic", knob="logScale")

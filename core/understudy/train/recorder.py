@@ -30,6 +30,8 @@ _LOG = logging.getLogger("understudy")
 
 STEPS_PER_LINE = 10
 """Losses are averaged over this many steps, printed and recorded; reading them waits for the device."""
+SHEET_STEPS, SHEET_SECONDS = 100, 10.0
+"""Between two contact sheets, at least both, where nobody says how often."""
 FEWEST_SHEET_CROPS = 3
 """Rows of a contact sheet when a step has fewer crops: those of the steps before are added."""
 MOST_SHEET_CROPS = 8
@@ -62,6 +64,8 @@ class Recorder:
         """Of the steps not yet told."""
         self._plan: StepPlan | None = None
         self._loss = math.nan
+        self._sheet_seconds = -math.inf
+        """Of training, when the last contact sheet was made."""
         self._written_step = max(run.files.checkpoint_steps(), default=0)
 
     def ranks_changed(self, generation: Generation | None) -> None:
@@ -81,7 +85,9 @@ class Recorder:
         self._plan = plan
         if step == 1 or step % STEPS_PER_LINE == 0:
             self._tell(plan)
-        if step % self._run.settings.contact_sheet_interval == 0:
+        since_last = self._state.elapsed_seconds - self._sheet_seconds
+        if is_sheet_due(self._run.settings.contact_sheet_interval, step, since_last):
+            self._sheet_seconds = self._state.elapsed_seconds
             self._voices.reporter.contact_sheet(self._sheet(plan.reduction))
         if self._judge.is_due() and not self.is_checkpoint_due():
             self._look(plan)
@@ -231,6 +237,13 @@ class Follower:
 
     def checkpoint(self) -> None:
         """Rank 0's to write."""
+
+
+def is_sheet_due(interval: int, step: int, seconds_since_last: float) -> bool:
+    """`interval`: as in Settings; a small network on a GPU would draw more than it trains without the second rule."""
+    if interval:
+        return step % interval == 0
+    return step % SHEET_STEPS == 0 and seconds_since_last >= SHEET_SECONDS
 
 
 def refuse_lost_numbers(run: Run, step: int, loss: float) -> None:

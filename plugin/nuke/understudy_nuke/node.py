@@ -42,7 +42,7 @@ KNOBS = (
     KnobRow("whole", "seed", "Seed", 0),
     KnobRow("whole", "checkpointInterval", "Checkpoint Interval", 1000, (), "Steps"),
     KnobRow("whole", "maxCheckpoints", "Checkpoints kept", 10),
-    KnobRow("whole", "imageInterval", "Contact Sheet Interval", 100, (), "Steps"),
+    KnobRow("whole", "imageInterval", "Contact Sheet Interval", 0, (), "Steps; 0: chosen by the clock"),
     KnobRow("bool", "useMultiResolutionTraining", "Use Multi-Resolution Training", False),
     KnobRow("bool", "logScale", "Log Scale", False, (), "Of the graph"),
     KnobRow("number", "smoothness", "Smoothness", 0.6, (), "Of the graph"),
