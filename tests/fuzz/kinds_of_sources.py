@@ -42,10 +42,11 @@ def _scripts() -> Sequence[Path]:
         "training.nk": training_comp.COMP,
         "comp.nk": fixtures.COMP + "CopyCat {\n inputs 2\n name CopyCat1\n}\n",
         "plain.nk": PLAIN,
+        "moving.nk": MOVING,
     }
     for name, text in texts.items():
         Path(name).write_text(text, encoding="utf-8")
-    return [Path(name) for name in ("training.nk", "training.nk", "plain.nk", "comp.nk")]
+    return [Path(name) for name in ("training.nk", "moving.nk", "plain.nk", "comp.nk")]
 
 
 PLAIN = (
@@ -62,6 +63,25 @@ PLAIN = (
     "Crop {\n box {1 1 7 5}\n intersect true\n crop false\n name Crop1\n}\n"
     "Understudy {\n inputs 2\n batchSizeType Auto\n cropSize 32\n modelSize Small\n epochs {{curve x1 5}}\n"
     " initialWeights None\n learningRate 1e-4\n checkpointInterval 100\n name Understudy1\n}\n"
+)
+
+MOVING = (
+    'Root {\n inputs 0\n name shot.nk\n format "8 6 0 0 8 6 1 tiny"\n first_frame 1\n}\n'
+    "Read {\n inputs 0\n file paint/plate.####.exr\n last 10\n name Read2\n}\nset Npaint [stack 0]\n"
+    "Read {\n inputs 0\n file plate/plate.%04d.exr\n last 10\n name Read1\n}\nset Nplate [stack 0]\n"
+    "push $Nplate\nGroup {\n name Group1\n addUserKnob {7 gain l Gain}\n gain {{curve x1 1 s0 u1 v2 x9 2}}\n}\n"
+    " Input {\n  inputs 0\n  name Input1\n }\n"
+    " Grade {\n  multiply {{parent.gain} {t*0.1+1} {root.width/8} 1}\n  unpremult rgba.alpha\n"
+    "  mix {{frame<5 ? 0.5 : clamp(gamma.r)}}\n  gamma 0.9\n  name Grade1\n }\n"
+    " Output {\n  name Output1\n }\nend_group\n"
+    "Merge2 {\n inputs 2+1\n operation screen\n mix {{curve L x1 0 x10 1}}\n bbox intersection\n name Merge1\n}\n"
+    "push $Nplate\nCopy {\n inputs 2\n from0 rgba.red\n to0 rgba.alpha\n name Copy1\n}\n"
+    "Premult {\n name Premult1\n}\n"
+    "Crop {\n box {{curve K x1 0 x4 1} 1 {parent.Crop1.box.x+6} 5}\n reformat true\n name Crop1\n}\n"
+    'Shuffle2 {\n mappings "2 rgba.red 0 0 rgba.blue 0 2 white -1 -1 rgba.alpha 0 3"\n name Shuffle1\n}\n'
+    "push $Npaint\nMultiply {\n channels rgba\n value {{[value root.first_frame]*2}}\n name Multiply1\n}\n"
+    "Dissolve {\n inputs 2\n which {{pow(frame/10, 2)}}\n name Dissolve1\n}\n"
+    "push $Npaint\nCopyCat {\n inputs 2\n dataDirectory runs\n name CopyCat1\n}\n"
 )
 
 

@@ -19,6 +19,9 @@ _MOST_CHARACTERS = 2_000_000
 _STATED = r"""{} | "" | 0 | 1 | -1 | 0.5 | 200 | nan | inf | 1e999 | 1e15 | 1e308 | 1e-300 | 2147483648 | 16777216
 999999 | 1000000 | -1000000 | 99999999999999999999 | 1 2 3 | {1 2 3 4 5} | {{1}} | {{{{1}}}} | {curve} | "a b" | a\ b
 {curve x1 1 x10 2} | {{curve i x1 0}} | {{curve x1}} | {curve R x1 nan} | {{curve L l x1001 1 s0 t1}} | {{frame}}
+{{1/0}} | {{1/(frame-2)}} | {{9**9**9}} | {{this.mix}} | {{parent.parent.Crop1.box}}
+{{frame ? t : 1}} | {{((((}} | {{[exec id]}}
+{{curve C x1 0 x9 1}} | {{curve(frame+1) x1 0 x9 1}} | {{gamma.r}} | {{Merge1.mix(frame-1)}} | {{x?y:z}} | {{-1e999}}
 {{parent.gain}} | {{=x}} | {{"[value root.name]"}} | {{sin(frame)*[value x]}} | rgba | all | {rgba.red depth.Z} | none
 -rgba.red | rgb.rgb.rgb | true | off | hold | loop | bounce | black | error | {nearest frame}
 offset | {start at} | expression

@@ -68,6 +68,7 @@ def read_image(
     view: str = "",
     colorspace: str = "",
     colour: ColourRules = DEFAULT_COLOUR,
+    region: Window | None = None,
 ) -> Image:
     """Pixels of one layer as float32 over the part's own data window, in the working space, never clamped.
 
@@ -84,9 +85,12 @@ def read_image(
     `colorspace`: empty = the file's own (half and float are taken to be in the working space, 8 and 16 bit follow the
     config's file rules, else the header, else sRGB); `raw` = the numbers as they are; else a colour space of the
     config. Only R, G, B of a layer are converted; a channel Y or A or any other never is.
+    `region`, display coordinates, keeps to the rows that it meets; the others are not decoded.
     Raises UnderstudyError naming the file and what to do.
     """
-    found = read_picture(path, layer=layer, channels=channels, view=view, colorspace=colorspace, colour=colour)
+    found = read_picture(
+        path, layer=layer, channels=channels, view=view, colorspace=colorspace, colour=colour, region=region
+    )
     return found.image
 
 
@@ -98,16 +102,17 @@ def read_picture(
     view: str = "",
     colorspace: str = "",
     colour: ColourRules = DEFAULT_COLOUR,
+    region: Window | None = None,
 ) -> FilePicture:
     """`read_image`'s picture, with the part and the channels that were chosen."""
     opened = open_image(path)
     header = _header_of(opened, path)
     selection = select(header, layer, channels, view)
-    pixels = _read_pixels(opened, selection, path)
+    window = _rows_that_meet(region, selection.part.data_window)
     picture = Image(
-        pixels=pixels,
+        pixels=_read_pixels(opened, selection, window, path),
         channels=selection.channels,
-        data_window=selection.part.data_window,
+        data_window=window,
         display_window=selection.part.display_window,
         pixel_aspect=header.pixel_aspect,
         metadata=header.metadata,
@@ -248,18 +253,30 @@ def is_about_the_shot(field: str) -> bool:
     return field not in _ENCODING_FIELDS and field.partition(":")[0] not in _ENCODING_NAMESPACES
 
 
-def _read_pixels(opened: oiio.ImageInput, selection: Selection, path: Path) -> FloatPixels:
+def _rows_that_meet(region: Window | None, window: Window) -> Window:
+    """The whole rows of `window` that `region` has; none of them: empty."""
+    if region is None:
+        return window
+    first = min(max(window.y0, region.y0), window.y1)
+    return Window(window.x0, first, window.x1, max(first, min(window.y1, region.y1)))
+
+
+def _read_pixels(opened: oiio.ImageInput, selection: Selection, window: Window, path: Path) -> FloatPixels:
+    """The rows of `window`, which has the width of the part's data window."""
     part = selection.part
     if part.has_depth:
         raise UnderstudyError(f"{path}: holds deep or volume pixels, which are not read; flatten it first")
     low, high = min(selection.indices), max(selection.indices) + 1
-    window = part.data_window
     pixels = room_for(window.height, window.width, high - low)
     opened.seek_subimage(part.index, 0)
+    rows_of_tile = opened.spec().tile_height or 1
     for first, end in spans_of_rows(opened.spec()):
-        # Straight from the file by channel number: ImageBufAlgo.channels gives garbage for mixed half and float.
-        rows = read_rows(opened, path, (first, end), (low, high), oiio.FLOAT)
-        pixels[first - window.y0 : end - window.y0] = rows
+        top, bottom = max(first, window.y0), min(end, window.y1)
+        if top < bottom:
+            read = top - (top - first) % rows_of_tile, min(end, bottom + (first - bottom) % rows_of_tile)
+            # Straight from the file by channel number: ImageBufAlgo.channels gives garbage for mixed half and float.
+            rows = read_rows(opened, path, read, (low, high), oiio.FLOAT)
+            pixels[top - window.y0 : bottom - window.y0] = rows[top - read[0] : bottom - read[0]]
     wanted = [index - low for index in selection.indices]
     return pixels if wanted == list(range(high - low)) else np.ascontiguousarray(pixels[..., wanted])
 

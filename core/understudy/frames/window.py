@@ -50,6 +50,10 @@ class Window:
         """What both share; empty when they are disjoint."""
         return Window(max(self.x0, other.x0), max(self.y0, other.y0), min(self.x1, other.x1), min(self.y1, other.y1))
 
+    def moved(self, x: int, y: int) -> Window:
+        """This window so many pixels to the right and down."""
+        return Window(self.x0 + x, self.y0 + y, self.x1 + x, self.y1 + y)
+
     def contains(self, other: Window) -> bool:
         return self.intersect(other) == other
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 MAIN_LAYER = "rgba"
 _COMPONENTS = {"r": "red", "g": "green", "b": "blue", "a": "alpha"}
+_EXR_NAMES = {"depth.Z": "Z", **{f"{MAIN_LAYER}.{last}": first.upper() for first, last in _COMPONENTS.items()}}
 _MAIN_WORDS = {
     "rgb": ("rgba.red", "rgba.green", "rgba.blue"),
     "rgba": ("rgba.red", "rgba.green", "rgba.blue", "rgba.alpha"),
@@ -55,6 +56,13 @@ def channel_set(words: Sequence[str]) -> ChannelSet:
     )
 
 
+def places_of(channels: Sequence[str], among: Sequence[str]) -> slice | list[int]:
+    """Where the channels lie; of neighbours a slice, which copies nothing."""
+    places = [among.index(channel) for channel in channels]
+    first = places[0] if places else 0
+    return slice(first, first + len(places)) if places == list(range(first, first + len(places))) else places
+
+
 def nuke_name(channel: str) -> str:
     """R -> rgba.red, Z -> depth.Z, diffuse.R -> diffuse.red; other names as they are."""
     if "." in channel:
@@ -63,6 +71,12 @@ def nuke_name(channel: str) -> str:
         return "depth.Z"
     component = _COMPONENTS.get(channel.lower(), channel.lower())
     return f"{MAIN_LAYER}.{component}" if component in _COMPONENTS.values() else f"other.{channel}"
+
+
+def exr_name(full: str, there: Sequence[str] = ()) -> str:
+    """Nuke's full name as a channel of it is called already among `there`, else as OpenEXR calls it."""
+    wanted = nuke_name(full)
+    return next((channel for channel in there if nuke_name(channel) == wanted), _EXR_NAMES.get(wanted, full))
 
 
 def is_main(channel: str) -> bool:

@@ -13,6 +13,8 @@ from understudy.script.knobs import Knob, bool_knob, enum_knob, float_knob, int_
 from understudy.script.nodes.base import node_error
 from understudy.script.paths import PathRules
 from understudy.script.user_knobs import with_unwritten
+from understudy.script.values.links import Links
+from understudy.script.values.moment import Moment
 from understudy.settings import ModelSize, Settings
 
 INPUT, GROUND_TRUTH = 0, 1
@@ -72,7 +74,7 @@ def knob_overrides(copycat: Node, paths: PathRules) -> dict[str, object]:
             with problems.collecting():
                 overrides[field.name] = _value(copycat, field, paths)
     with problems.collecting():
-        overrides.update(_choices(copycat, overrides))
+        overrides.update(_choices(copycat, overrides, _always(paths)))
     problems.raise_if_any()
     return {name: value for name, value in overrides.items() if value is not None}
 
@@ -85,8 +87,13 @@ def _value(node: Node, field: dataclasses.Field[object], paths: PathRules) -> ob
         return Path(path) if path else None
     if field.name == "model_size":
         words = get_args(ModelSize)
-        return enum_knob(knob_name, words, str(default)).of(node)
-    return _knob_like(knob_name, default).of(node)
+        return enum_knob(knob_name, words, str(default)).of(node, _always(paths))
+    return _knob_like(knob_name, default).of(node, _always(paths))
+
+
+def _always(paths: PathRules) -> Moment:
+    """Training has no frame: its knobs must not change."""
+    return Moment(links=Links(script=paths.script), frame=None)
 
 
 def _knob_like(name: str, default: object) -> Knob[object]:
@@ -99,21 +106,21 @@ def _knob_like(name: str, default: object) -> Knob[object]:
     return text_knob(name)
 
 
-def _choices(node: Node, overrides: dict[str, object]) -> dict[str, object]:
+def _choices(node: Node, overrides: dict[str, object], moment: Moment) -> dict[str, object]:
     """Fields that hang on more than one knob."""
     problems = ProblemList()
     chosen: dict[str, object] = {}
     with problems.collecting():
-        if BATCH_SIZE_TYPE.of(node) == "Auto":
+        if BATCH_SIZE_TYPE.of(node, moment) == "Auto":
             chosen["batch_size"] = 0 if BATCH_SIZE_TYPE.is_stated(node) or "batch_size" in overrides else None
     with problems.collecting():
-        starts_from_file = INITIAL_WEIGHTS.of(node) == "Checkpoint"
+        starts_from_file = INITIAL_WEIGHTS.of(node, moment) == "Checkpoint"
         if not starts_from_file:
             chosen["initial_weights"] = None
         elif overrides.get("initial_weights") is None:
             raise node_error(node, "knob initialWeights is Checkpoint, but checkpointFile is empty; name the file")
     with problems.collecting():
-        if not USE_GPU.of(node):
+        if not USE_GPU.of(node, moment):
             chosen["device"] = "cpu"
     problems.raise_if_any()
     return chosen

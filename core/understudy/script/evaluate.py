@@ -1,28 +1,31 @@
-"""The evaluator: requests go up the tree, pictures come down, and what cannot be done is said before anything is."""
+"""The evaluator: requests go up the tree, pixels come down, and what cannot be done is said before anything is."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from threading import Lock
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import blake2b
 
-from understudy.errors import ProblemList, UnderstudyError
-from understudy.frames.image import Image
+import numpy as np
+
+from understudy.errors import ProblemList
+from understudy.frames.image import FloatPixels, Image, room_for
+from understudy.frames.read import ROWS_AT_ONCE
 from understudy.frames.window import Window
+from understudy.script.cache import Recent, RecentPixels
 from understudy.script.graph import Node, Script
-from understudy.script.knobs import bool_knob
-from understudy.script.nodes import BY_NAME, PASS_THROUGH
-from understudy.script.nodes.base import NodeClass, Reading, Request, SourceFile, Span, Step, Tree, node_error
-from understudy.script.nodes.read import format_window
+from understudy.script.knobs import KnobMoves, bool_knob
+from understudy.script.nodes import BY_NAME, DECLARED, PASS_THROUGH
+from understudy.script.nodes.base import Info, NodeClass, Reading, Request, SourceFile, Span, Step, node_error
+from understudy.script.values.links import Links
+from understudy.script.values.moment import Moment
+from understudy.script.walk import Walk
 
 DISABLE = bool_knob("disable", False)
 
-_MAX_DEPTH = 150
-"""Nodes that make pixels, one upon the other; each costs a few frames of Python's stack."""
 _CACHE_BYTES = 256 << 20
-_DEFAULT_FORMAT = Window(0, 0, 2048, 1556)
-"""A root that states no format has Nuke's 2K."""
+_MOST_INFOS = 20_000
 
 
 class Evaluator:
@@ -31,9 +34,12 @@ class Evaluator:
     def __init__(self, script: Script, reading: Reading) -> None:
         self._script = script
         self._reading = reading
+        self._links = Links(script=script, declared=DECLARED)
         self._spans: dict[int, Span] = {}
         self._channels: dict[int, tuple[str, ...]] = {}
-        self._cache = _ImageCache()
+        self._infos: Recent[Info] = Recent(_MOST_INFOS, lambda _: 1)
+        self._keys: Recent[bytes] = Recent(_MOST_INFOS, lambda _: 1)
+        self._pixels = RecentPixels(_CACHE_BYTES)
 
     @property
     def script(self) -> Script:
@@ -47,49 +53,101 @@ class Evaluator:
         """Look at every node above `roots`.
 
         Raises Problems with a line for each node that cannot be evaluated, naming the knob if that is the reason.
+        Knobs that change from frame to frame are looked at by `files`.
         """
         problems = ProblemList()
         for root in roots:
-            _Walk(self, root, problems).order()
+            Walk(self, self._class_of, problems).order(root)
         problems.raise_if_any()
 
     def files(self, root: Node, frame: int) -> tuple[SourceFile, ...]:
-        """The files behind one frame of `root`, the nearest first. Raises Problems naming all that are missing."""
+        """The files behind one frame of `root`, the nearest first.
+
+        Raises Problems naming all that are missing, and every knob that has no value at that frame.
+        """
         problems = ProblemList()
         found: list[SourceFile] = []
-        waiting = [Step(node=root, frame=frame)]
+        waiting, seen = [Step(node=root, frame=frame)], set[tuple[int, int]]()
         while waiting:
             step = waiting.pop()
-            known = class_of(step.node)
+            if (step.node.index, step.frame) in seen:
+                continue
+            seen.add((step.node.index, step.frame))
             with problems.collecting():
+                known = self._class_at(step.node, step.frame)
+                with problems.collecting():
+                    known.check(self, step.node, self.moment(step.frame))
                 found += known.files(self, step.node, step.frame)
                 waiting += reversed(known.steps(self, step.node, step.frame))
         problems.raise_if_any()
         return tuple(found)
 
-    def pull(self, node: Node, request: Request) -> Image:
-        """The node's picture at the frame, with exactly the channels asked for; `check` must have passed its tree."""
-        while not (known := class_of(node)).makes_pixels:
-            step = known.steps(self, node, request.frame)[0]
-            node, request = step.node, Request(frame=step.frame, channels=request.channels)
-        cached = self._cache.get((node.index, request))
-        if cached is None:
-            cached = known.pull(self, node, request)
-            self._cache.put((node.index, request), cached)
-        return cached
+    def pull(self, node: Node, frame: int, channels: tuple[str, ...], region: Window | None = None) -> Image:
+        """The node's picture at the frame with exactly these channels; `check` must have passed its tree.
+
+        Its data window is the part of the node's own that lies in `region` (display coordinates; None: everywhere).
+        """
+        info = self.info(node, frame)
+        window = info.data_window if region is None else info.data_window.intersect(region)
+        if window.is_empty:
+            window = Window(info.data_window.x0, info.data_window.y0, info.data_window.x0, info.data_window.y0)
+        return Image(
+            pixels=self._in_bands(node, Request(frame=frame, channels=channels, region=window)),
+            channels=channels,
+            data_window=window,
+            display_window=info.display_window,
+            pixel_aspect=info.pixel_aspect,
+            metadata=info.metadata,
+        )
+
+    def _in_bands(self, node: Node, request: Request) -> FloatPixels:
+        """`pixels`, a few rows at a time through the whole tree: what lies between its nodes stays small and near."""
+        region = request.region
+        if region.height <= ROWS_AT_ONCE:
+            return self.pixels(node, request)
+        out = room_for(region.height, region.width, len(request.channels))  # H W C
+        for band in _bands(region):
+            out[band.y0 - region.y0 : band.y1 - region.y0] = self.pixels(node, replace(request, region=band))
+        return out
+
+    def pixels(self, node: Node, request: Request) -> FloatPixels:
+        """H W C over the region, black outside the node's data window and in channels that it has not."""
+        source = self._source(node, request.frame)
+        node, region = source.node, request.region
+        known = self._class_at(node, source.frame)
+        there, wanted = self.channels(node) if known.knows_all_channels else request.channels, set(request.channels)
+        channels = tuple(channel for channel in there if channel in wanted)  # in one order, however they are asked for
+        shared = self.info(node, source.frame).data_window.intersect(region)
+        if shared.is_empty or not channels:
+            return np.zeros((region.height, region.width, len(request.channels)), np.float32)  # H W C
+        asked = Request(frame=source.frame, channels=channels, region=shared)
+        key = self._key(source)
+        made = self._pixels.get(key, channels, shared)
+        if made is None:
+            made = known.pixels(self, node, asked)
+            self._pixels.put(key, channels, shared, made)
+        return made if (channels, shared) == (request.channels, region) else _placed(made, asked, request)
+
+    def info(self, node: Node, frame: int) -> Info:
+        source = self._source(node, frame)
+        known = self._infos.get((source.node.index, source.frame))
+        if known is None:
+            known = self._class_at(source.node, source.frame).info(self, source.node, source.frame)
+            self._infos.put((source.node.index, source.frame), known)
+        return known
 
     def span(self, node: Node) -> Span:
         if node.index not in self._spans:
             for above in self._order(node):
                 if above.index not in self._spans:
-                    self._spans[above.index] = class_of(above).frame_range(self, above)
+                    self._spans[above.index] = self._evaluated(above).frame_range(self, above)
         return self._spans[node.index]
 
     def channels(self, node: Node) -> tuple[str, ...]:
         if node.index not in self._channels:
             for above in self._order(node):
                 if above.index not in self._channels:
-                    self._channels[above.index] = class_of(above).channels(self, above)
+                    self._channels[above.index] = self._evaluated(above).channels(self, above)
         return self._channels[node.index]
 
     def input(self, node: Node, number: int) -> Node:
@@ -98,120 +156,68 @@ class Evaluator:
             raise node_error(node, f"nothing is connected to its input {number}; connect it or delete the node")
         return connected
 
-    def root_format(self) -> Window:
-        return format_window(self._script.root.get("format", "")) or _DEFAULT_FORMAT
+    def moment(self, frame: int | None) -> Moment:
+        return Moment(links=self._links, frame=frame)
+
+    def _source(self, node: Node, frame: int) -> Step:
+        """The node that makes the pixels of this one, and its frame."""
+        step = Step(node=node, frame=frame)
+        while not (known := self._class_at(step.node, step.frame)).makes_pixels:
+            step = known.steps(self, step.node, step.frame)[0]
+        return step
+
+    def _key(self, step: Step) -> bytes:
+        """Equal where the pixels are: of what the node is and does at the frame, and of all that it asks for."""
+        place = (step.node.index, step.frame)
+        key = self._keys.get(place)
+        if key is None:
+            known = self._class_at(step.node, step.frame)
+            content = repr(known.content(self, step.node, step.frame)).encode("utf-8", "surrogateescape")
+            asked = [self._source(above.node, above.frame) for above in known.steps(self, step.node, step.frame)]
+            key = blake2b(content + b"".join(map(self._key, asked)), digest_size=16).digest()
+            self._keys.put(place, key)
+        return key
+
+    def _class_at(self, node: Node, frame: int) -> NodeClass:
+        if DISABLE.of(node, self.moment(frame)):
+            return PASS_THROUGH
+        return self._evaluated(node)
+
+    def _class_of(self, node: Node) -> NodeClass | None:
+        """At some frame at least: a node that is disabled now and then is what it is in between."""
+        with suppress(KnobMoves):
+            if DISABLE.of(node, self.moment(None)):
+                return PASS_THROUGH
+        return BY_NAME.get(node.class_name)
+
+    def _evaluated(self, node: Node) -> NodeClass:
+        known = self._class_of(node)
+        if known is None:
+            raise node_error(node, "understudy cannot evaluate this class; render it first")
+        return known
 
     def _order(self, root: Node) -> list[Node]:
         problems = ProblemList()
-        order = _Walk(self, root, problems).order()
+        order = Walk(self, self._class_of, problems).order(root)
         problems.raise_if_any()
         return order
 
 
-def class_of(node: Node) -> NodeClass:
-    """What evaluates the node. Raises UnderstudyError for a class that nothing evaluates."""
-    if DISABLE.of(node):
-        return PASS_THROUGH
-    if node.class_name not in BY_NAME:
-        raise node_error(node, "understudy cannot evaluate this class; render it first")
-    return BY_NAME[node.class_name]
+def _bands(region: Window) -> Iterator[Window]:
+    """The region from top to bottom, cut where blocks of a file's rows end, so that none is decoded for two bands."""
+    first = region.y0
+    while first < region.y1:
+        end = min((first // ROWS_AT_ONCE + 1) * ROWS_AT_ONCE, region.y1)
+        yield Window(region.x0, first, region.x1, end)
+        first = end
 
 
-@dataclass
-class _Visit:
-    """A node on the way from the root up, with what is still to be visited above it."""
-
-    node: Node
-    waiting: list[Node]
-    render_at: Node
-    """The nearest node downstream that can be evaluated: a Write after it replaces all above."""
-    depth: int = 0
-
-
-@dataclass
-class _Walk:
-    """One visit of everything above a root, without recursion."""
-
-    tree: Tree
-    root: Node
-    problems: ProblemList
-    _done: dict[int, int] = field(default_factory=dict)
-    """Depth of each finished node, by its place."""
-
-    def order(self) -> list[Node]:
-        """Every node above the root and itself, inputs before what they feed; faults go to `problems`."""
-        order: list[Node] = []
-        path = [self._visit(self.root, self.root)]
-        on_path = {self.root.index}
-        while path:
-            visit = path[-1]
-            if not visit.waiting:
-                path.pop()
-                on_path.discard(visit.node.index)
-                self._finish(visit, path)
-                order.append(visit.node)
-                continue
-            above = visit.waiting.pop()
-            if above.index in on_path:
-                self.problems.add(str(node_error(above, "feeds itself; break the cycle")))
-            elif above.index in self._done:
-                visit.depth = max(visit.depth, self._done[above.index])
-            else:
-                path.append(self._visit(above, visit.render_at))
-                on_path.add(above.index)
-        return order
-
-    def _visit(self, node: Node, render_at: Node) -> _Visit:
-        connected = [self.tree.script.nodes[place] for place in node.inputs if place is not None]
-        try:
-            if not DISABLE.of(node) and node.class_name not in BY_NAME:
-                self.problems.add(_unsupported(node, render_at))
-                return _Visit(node=node, waiting=connected, render_at=render_at)
-            known = class_of(node)
-            with self.problems.collecting():
-                known.check(self.tree, node)
-            return _Visit(node=node, waiting=list(known.upstream(self.tree, node))[::-1], render_at=node)
-        except UnderstudyError as fault:
-            self.problems.add(str(fault))
-            return _Visit(node=node, waiting=connected, render_at=render_at)
-
-    def _finish(self, visit: _Visit, path: list[_Visit]) -> None:
-        known = BY_NAME.get(visit.node.class_name, PASS_THROUGH)  # a disabled one is counted too: a bound is enough
-        depth = visit.depth + known.makes_pixels
-        self._done[visit.node.index] = depth
-        if path:
-            path[-1].depth = max(path[-1].depth, depth)
-        if depth == _MAX_DEPTH + 1 and known.makes_pixels:
-            self.problems.add(str(node_error(visit.node, f"has over {_MAX_DEPTH} nodes above it; render one of them")))
-
-
-def _unsupported(node: Node, render_at: Node) -> str:
-    place = "it" if render_at.index == node.index else render_at.path
-    return (
-        f"{node.label}, line {node.line}: understudy cannot evaluate this class; "
-        f"render it first, e.g. with a Write after {place}"
-    )
-
-
-class _ImageCache:
-    """The pictures last made, up to a number of bytes."""
-
-    def __init__(self) -> None:
-        self._images: OrderedDict[tuple[int, Request], Image] = OrderedDict()
-        self._bytes = 0
-        self._lock = Lock()
-
-    def get(self, key: tuple[int, Request]) -> Image | None:
-        with self._lock:
-            if key in self._images:
-                self._images.move_to_end(key)
-            return self._images.get(key)
-
-    def put(self, key: tuple[int, Request], image: Image) -> None:
-        with self._lock:
-            if key in self._images:
-                return
-            self._images[key] = image
-            self._bytes += image.pixels.nbytes
-            while self._bytes > _CACHE_BYTES:
-                self._bytes -= self._images.popitem(last=False)[1].pixels.nbytes
+def _placed(made: FloatPixels, asked: Request, wanted: Request) -> FloatPixels:
+    """What was made, in the place that it has in what is wanted, black around it and in channels that it lacks."""
+    region, part = wanted.region, asked.region
+    out = np.zeros((region.height, region.width, len(wanted.channels)), np.float32)  # H W C
+    inside = out[part.y0 - region.y0 : part.y1 - region.y0, part.x0 - region.x0 : part.x1 - region.x0]
+    for place, channel in enumerate(wanted.channels):
+        if channel in asked.channels:
+            inside[..., place] = made[..., asked.channels.index(channel)]
+    return out

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +15,12 @@ from understudy.frames.colour import ColourRules
 from understudy.frames.image import Image
 from understudy.frames.layers import names_in_layer
 from understudy.remap import Remap
-from understudy.script.channels import MAIN_LAYER, channel_set, component, nuke_name
+from understudy.script.channels import channel_set, component, exr_name, nuke_name
 from understudy.script.choosing import the_node
 from understudy.script.evaluate import DISABLE, Evaluator
-from understudy.script.graph import Node, Script, read_script
+from understudy.script.graph import Node, read_script
 from understudy.script.knobs import bool_knob, text_knob
-from understudy.script.nodes.base import Reading, Request, Span, node_error
+from understudy.script.nodes.base import Reading, Span, node_error
 from understudy.script.paths import PathRules
 
 USE_GPU = bool_knob("useGPUIfAvailable", True)
@@ -28,14 +28,6 @@ HALF = bool_knob("halfPrecision", False)
 INPUT_CHANNELS = text_knob("inputChannels")
 OUTPUT_CHANNELS = text_knob("outputChannels")
 MODEL_FILE = "modelFile"
-
-_EXR_NAMES = {
-    f"{MAIN_LAYER}.red": "R",
-    f"{MAIN_LAYER}.green": "G",
-    f"{MAIN_LAYER}.blue": "B",
-    f"{MAIN_LAYER}.alpha": "A",
-    "depth.Z": "Z",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +47,10 @@ class Inference:
         return path
 
     def uses_gpu(self) -> bool:
-        return USE_GPU.of(self.node)
+        return USE_GPU.of(self.node, self.evaluator.moment(None))
 
     def is_half(self) -> bool:
-        return HALF.of(self.node)
+        return HALF.of(self.node, self.evaluator.moment(None))
 
     def frames(self) -> Span:
         """The script's range, or, where it states none, that of what is connected."""
@@ -75,7 +67,7 @@ class Inference:
 
     def read(self, frame: int) -> Image:
         """Everything that comes to the input. Raises UnderstudyError naming node, file, frame or knob."""
-        return self.evaluator.pull(self.shown, Request(frame=frame, channels=self.evaluator.channels(self.shown)))
+        return self.evaluator.pull(self.shown, frame, self.evaluator.channels(self.shown))
 
     def taken(self, wanted: Sequence[str]) -> tuple[str, ...]:
         """Names, in what comes to the input, of the channels for the model: by the knob, or those that it wants.
@@ -83,7 +75,9 @@ class Inference:
         Raises UnderstudyError when there are fewer, or more.
         """
         there = self.evaluator.channels(self.shown)
-        words = _words(INPUT_CHANNELS.of(self.node)) or [nuke_name(channel) for channel in wanted]
+        words = _words(INPUT_CHANNELS.of(self.node, self.evaluator.moment(None))) or [
+            nuke_name(channel) for channel in wanted
+        ]
         found = tuple(dict.fromkeys(channel for word in words for channel in _in_order(word, there)))
         if len(found) == len(wanted):
             return found
@@ -95,11 +89,13 @@ class Inference:
 
     def given(self, made: Sequence[str]) -> tuple[str, ...]:
         """Names of the channels that the model makes: by the knob, or the model's own. As OpenEXR names them."""
-        words = _words(OUTPUT_CHANNELS.of(self.node)) or [nuke_name(channel) for channel in made]
+        words = _words(OUTPUT_CHANNELS.of(self.node, self.evaluator.moment(None))) or [
+            nuke_name(channel) for channel in made
+        ]
         if len(words) == 1 and channel_set(words).layers:
             return names_in_layer(words[0], made)
-        there = {nuke_name(channel): channel for channel in (*self.evaluator.channels(self.shown), *made)}
-        names = tuple(_exr_name(full, there) for word in words for full in _spelled_out(word))
+        there = (*made, *self.evaluator.channels(self.shown))
+        names = tuple(exr_name(full, there) for word in words for full in _spelled_out(word))
         if len(set(names)) == len(made):
             return names
         raise node_error(
@@ -119,16 +115,16 @@ def read_inference(path: Path, name: str, *, remap: Remap = (), colour: ColourRu
     candidates = [node for node in script.nodes if node.class_name == "Inference"]
     without = "add one, or give --input instead"
     node = the_node(script, candidates, name, kind="Inference", flag="--node", without=without)
-    shown = _shown(script, node)
     evaluator = Evaluator(script, Reading(paths=paths, colour=colour, view=view))
+    shown = _shown(evaluator, node)
     evaluator.check((shown,))
     return Inference(evaluator=evaluator, node=node, shown=shown)
 
 
-def _shown(script: Script, node: Node) -> Node:
-    if DISABLE.of(node):
+def _shown(evaluator: Evaluator, node: Node) -> Node:
+    if DISABLE.of(node, evaluator.moment(None)):
         raise node_error(node, "is disabled, so that it changes nothing; enable it")
-    shown = script.input_of(node, 0)
+    shown = evaluator.script.input_of(node, 0)
     if shown is None:
         raise node_error(node, "nothing is connected to its input; connect the frames")
     return shown
@@ -148,8 +144,3 @@ def _spelled_out(word: str) -> Iterator[str]:
     """Nuke's full names of the channels that a word means."""
     names = sorted(channel_set([word]).names, key=lambda name: component(name) or 0)
     yield from [word] if "." in word else names
-
-
-def _exr_name(full: str, there: Mapping[str, str]) -> str:
-    """As a channel of that name is called already, else as OpenEXR calls it."""
-    return there.get(nuke_name(full)) or _EXR_NAMES.get(full, full)

@@ -19,7 +19,7 @@ from understudy.script.channels import component, is_main
 from understudy.script.copycat import INPUT_NAMES, find_copycat, knob_overrides, training_inputs
 from understudy.script.evaluate import Evaluator
 from understudy.script.graph import Node, Script, read_script
-from understudy.script.nodes.base import Reading, Request, Span, node_error
+from understudy.script.nodes.base import Reading, Span, node_error
 from understudy.script.paths import PathRules, variables_named
 from understudy.sources.sequences import colour_of_record, frames_of_record, remap_of_record
 from understudy.sources.uses import with_validation
@@ -43,7 +43,7 @@ class EvaluatedFrame:
 
     def read(self) -> Image:
         """Evaluate the tree above the node; raises UnderstudyError naming node, file, frame or knob."""
-        return self.evaluator.pull(self.node, Request(frame=self.frame, channels=self.channels))
+        return self.evaluator.pull(self.node, self.frame, self.channels)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,8 @@ EVALUATED = frozenset(
     [
         *("Read", "FrameHold", "AppendClip", "FrameRange", "TimeOffset", "TimeClip"),
         *("Dot", "NoOp", "PostageStamp", "Switch", "Group", "Gizmo", "LiveGroup", "VariableGroup", "Input", "Output"),
-        *("Crop", "Remove", "Grade"),
+        *("Crop", "Remove", "Copy", "Shuffle", "Shuffle2", "Premult", "Unpremult", "Merge2", "Dissolve"),
+        *("Grade", "Multiply", "Add", "Gamma", "Clamp", "Invert"),
     ]
 )
 """The classes that understudy evaluates without Nuke. A test holds them equal to its own list."""

@@ -11,7 +11,7 @@ from tests.core.script import training_comp
 from understudy.frames.image import FloatPixels, Image
 from understudy.script.evaluate import Evaluator
 from understudy.script.graph import Node, Script, parse_script
-from understudy.script.nodes.base import Reading, Request
+from understudy.script.nodes.base import Reading
 from understudy.script.paths import PathRules
 
 COMP = r"""#! /opt/Nuke16.0v1/Nuke16.0 -nx
@@ -196,7 +196,7 @@ def pull(text: str, frame: int = 1, channels: tuple[str, ...] | None = None) -> 
     """The picture of the script's last node, its tree checked first."""
     evaluator, last = evaluator_of(text)
     evaluator.check([last])
-    return evaluator.pull(last, Request(frame=frame, channels=channels or evaluator.channels(last)))
+    return evaluator.pull(last, frame, channels or evaluator.channels(last))
 
 
 def frame_shown(text: str, frame: int) -> int:

@@ -11,9 +11,10 @@ import pytest
 from tests.core.script.fixtures import evaluator_of, numbered_shot, pull
 
 from understudy.errors import Problems
+from understudy.frames.window import Window
 from understudy.script.evaluate import Evaluator
 from understudy.script.nodes import NODE_CLASSES
-from understudy.script.nodes.base import PAGES, Reading, Request
+from understudy.script.nodes.base import PAGES, Reading
 from understudy.script.paths import PathRules
 
 
@@ -32,7 +33,7 @@ def _problems(text: str) -> tuple[str, ...]:
 def test_all_that_cannot_be_evaluated_is_said_at_once(shot: str) -> None:
     lines = _problems(
         shot + "Keylight { name Key1 }\nGroup { name Group1 }\n Input { name In }\n Keyer3 { name Keyer3 }\n"
-        " Blur { name Blur1 }\n Grade { name Inside softness 1 mix {{t*2}} }\n Output { name Output1 }\nend_group\n"
+        " Blur { name Blur1 }\n Grade { name Inside softness 1 mix {{t*}} }\n Output { name Output1 }\nend_group\n"
         "Crop { name Crop1 box {0 0 4 3} softness 2 }\nDefocus { name Defocus1 }\n"
     )
     cannot = "understudy cannot evaluate this class; render it first, e.g. with a Write after"
@@ -41,7 +42,7 @@ def test_all_that_cannot_be_evaluated_is_said_at_once(shot: str) -> None:
         f"Crop1 (Crop), line 10: knob softness set to '2' cannot be evaluated; {knob}",
         f"Defocus1 (Defocus), line 11: {cannot} it",
         f"Group1.Blur1 (Blur), line 6: {cannot} Group1.Inside",
-        f"Group1.Inside (Grade), line 7: knob mix holds 't*2' where a number is needed; {knob}",
+        f"Group1.Inside (Grade), line 7: knob mix holds 't*', which is not understood at its end; {knob}",
         f"Group1.Keyer3 (Keyer3), line 5: {cannot} Group1.Inside",
         f"Key1 (Keylight), line 2: {cannot} Group1.In",
     ]
@@ -75,9 +76,9 @@ def test_missing_files_of_a_frame_are_all_named(shot: str, tmp_path: Path) -> No
 
 def test_held_frames_are_decoded_once(shot: str, tmp_path: Path) -> None:
     evaluator, last = evaluator_of(shot + "FrameHold { firstFrame 2 }\nGrade { multiply 2 }")
-    first = evaluator.pull(last, Request(frame=1, channels=("R",)))
+    first = evaluator.pull(last, 1, ("R",))
     (tmp_path / "plate.0002.exr").unlink()
-    second = evaluator.pull(last, Request(frame=2, channels=("R",)))
+    second = evaluator.pull(last, 2, ("R",))
     np.testing.assert_array_equal(first.pixels, second.pixels)
 
 
@@ -86,6 +87,23 @@ def test_channels_asked_for_are_the_channels_given(shot: str) -> None:
     assert image.channels == ("A", "B")
     assert image.pixels[..., 0].max() == 0
     assert image.pixels[-1, 0, 1] == pytest.approx(2.004)
+
+
+def test_a_tall_picture_is_the_same_in_bands_and_in_parts(tmp_path: Path) -> None:
+    tall = numbered_shot(tmp_path, range(1, 2), height=600)
+    text = f'Read {{ inputs 0 file "{tall}" }}\nGrade {{ add 0.5 }}\nCrop {{ box {{1 20 3 590}} }}\n'
+    whole = pull(text, channels=("B", "R"))
+    evaluator, last = evaluator_of(text)
+    for rows in ((10, 11), (250, 262), (500, 580)):
+        part = evaluator.pull(last, 1, ("B", "R"), Window(1, rows[0], 3, rows[1]))
+        np.testing.assert_array_equal(part.pixels, whole.over(part.data_window))
+
+
+def test_channels_are_found_among_more_that_were_asked_for_before(shot: str, tmp_path: Path) -> None:
+    evaluator, last = evaluator_of(shot)
+    whole = evaluator.pull(last, 2, ("R", "G", "B"))
+    (tmp_path / "plate.0002.exr").unlink()
+    np.testing.assert_array_equal(evaluator.pull(last, 2, ("B", "R")).pixels, whole.pixels[..., [2, 0]])
 
 
 def test_every_class_says_its_names_and_its_page() -> None:

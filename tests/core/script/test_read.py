@@ -11,7 +11,6 @@ from tests.picture_files import part_spec, write_parts
 
 from understudy.errors import UnderstudyError
 from understudy.frames.window import Window
-from understudy.script.nodes.base import Request
 
 
 def _read(pattern: str, knobs: str = "", last: int = 5) -> str:
@@ -39,9 +38,9 @@ def test_missing_frames_do_what_on_error_says(tmp_path: Path) -> None:
 def test_a_black_frame_of_no_file_has_the_stated_format(tmp_path: Path) -> None:
     text = 'Root { format "30 20 0 0 30 20 1 x" }\n' + _read(f"{tmp_path.as_posix()}/no.####.exr", "on_error black")
     evaluator, last = evaluator_of(text)
-    assert evaluator.pull(last, Request(frame=1, channels=("R",))).display_window == Window(0, 0, 30, 20)
+    assert evaluator.pull(last, 1, ("R",)).display_window == Window(0, 0, 30, 20)
     stated, last = evaluator_of(text.replace("on_error", 'format "10 5 0 0 10 5 1 y"\n on_error'))
-    assert stated.pull(last, Request(frame=1, channels=("R",))).data_window == Window(0, 0, 10, 5)
+    assert stated.pull(last, 1, ("R",)).data_window == Window(0, 0, 10, 5)
 
 
 @pytest.mark.parametrize("token", ["%04d", "####", "@@@@"])
@@ -97,7 +96,7 @@ def test_views_choose_parts_and_fill_patterns(tmp_path: Path) -> None:
     for name, view, value in (("stereo.exr", "", 1), ("stereo.exr", "right", 2), ("%V/%v.exr", "right", 3)):
         evaluator, last = evaluator_of(_read(f"{tmp_path.as_posix()}/{name}"), view=view)
         evaluator.check([last])
-        assert evaluator.pull(last, Request(frame=1, channels=("R",))).pixels.max() == value
+        assert evaluator.pull(last, 1, ("R",)).pixels.max() == value
     with pytest.raises(UnderstudyError, match="say which view is meant"):
         pull(_read(f"{tmp_path.as_posix()}/%V/%v.exr"))
 

@@ -62,8 +62,10 @@ def test_read_ranges_follow_frame_mode_and_defaults(shot: str) -> None:
 def test_read_refuses_what_it_cannot_know(shot: str) -> None:
     with pytest.raises(UnderstudyError, match=r"Read1 \(Read\).*has no frame 9 .*knob after says error"):
         pull(_read(shot, "after error"), 9)
-    with pytest.raises(UnderstudyError, match=r"Read1 \(Read\).*knob frame holds the expression 'frame\*2'"):
-        pull(_read(shot, "frame {frame*2}"))
+    with pytest.raises(UnderstudyError, match=r"Read1 \(Read\).*knob frame comes to 0\.5 at frame 1, which is between"):
+        pull(_read(shot, "frame {frame/2}"))
+    with pytest.raises(UnderstudyError, match=r"Read1 \(Read\).*knob frame holds the command '\[exec id\]', which is"):
+        pull(_read(shot, r"frame {[exec id]}"))
     with pytest.raises(UnderstudyError, match=r"knob before is 'mirror', which is none of hold, loop, bounce, black"):
         pull(_read(shot, "before mirror"))
     with pytest.raises(UnderstudyError, match=r"knob first is 1\.5|knob first is '1\.5', not a whole number"):
@@ -135,10 +137,12 @@ def test_switch_hands_on_the_chosen_input(shot: str) -> None:
     assert frame_shown(switch % "{{curve 1}}", 5) == 2
     with pytest.raises(UnderstudyError, match=r"Switch1 \(Switch\).*knob which is 2, but it has 2 inputs"):
         pull(switch % "2")
-    with pytest.raises(UnderstudyError, match=r"knob which holds 'parent\.which' where a number is needed"):
+    with pytest.raises(UnderstudyError, match=r"knob which refers to 'parent\.which', and there is no 'which'"):
         pull(switch % "{{parent.which}}")
-    with pytest.raises(UnderstudyError, match=r"knob which is animated \(2 keys\)"):
-        pull(switch % "{{curve x1 0 x5 1}}")
+    assert _shown(switch % "{{curve K x1 1 x4 0}}", range(1, 7)) == [2, 2, 2, 4, 5, 5]
+    assert _range(switch % "{{curve K x1 1 x4 0}}") == "1-5"
+    with pytest.raises(UnderstudyError, match=r"Switch1 \(Switch\).*knob which is 2, but it has 2 inputs"):
+        pull(switch % "{{curve K x1 1 x4 2}}", 4)
 
 
 def test_the_input_that_switch_leaves_out_may_be_anything(shot: str) -> None:
@@ -161,7 +165,7 @@ def test_groups_lead_through_input_and_output(shot: str) -> None:
 def test_disabled_nodes_pass_their_first_input(shot: str) -> None:
     assert frame_shown(shot + "FrameHold { firstFrame 2 disable true }", 4) == 4
     assert frame_shown(shot + "Keylight { disable true }", 4) == 4
-    with pytest.raises(UnderstudyError, match="knob disable holds"):
+    with pytest.raises(UnderstudyError, match="knob disable refers to"):
         pull(shot + "FrameHold { firstFrame 2 disable {{!parent.on}} }")
     with pytest.raises(UnderstudyError, match=r"Read1 \(Read\).*nothing is connected to its input 0"):
         pull(_read(shot, "disable true") + "Dot {}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from understudy.script.nodes import crop, flow, grade, read, remove, time
+from understudy.script.nodes import arithmetic, crop, flow, grade, merge, premult, read, remove, routes, time
 from understudy.script.nodes.base import NodeClass
 
 NODE_CLASSES: tuple[NodeClass, ...] = (
@@ -19,8 +19,22 @@ NODE_CLASSES: tuple[NodeClass, ...] = (
     flow.Output(),
     crop.Crop(),
     remove.Remove(),
+    routes.Copy(),
+    routes.Shuffle(),
+    routes.Shuffle2(),
+    premult.Premult(),
+    premult.Unpremult(),
+    merge.Merge2(),
+    merge.Dissolve(),
     grade.Grade(),
+    arithmetic.Multiply(),
+    arithmetic.Add(),
+    arithmetic.Gamma(),
+    arithmetic.Clamp(),
+    arithmetic.Invert(),
 )
 BY_NAME = {name: known for known in NODE_CLASSES for name in known.names}
+DECLARED = {name: (*known.knobs, *known.still, *known.fixed) for name, known in BY_NAME.items()}
+"""The knobs of each class, for links to knobs that a script leaves out."""
 PASS_THROUGH = NodeClass()
 """What a disabled node of any class is."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-
 from understudy.errors import ProblemList, UnderstudyError
 from understudy.frames.colour import DEFAULT_COLOUR, ColourRules
-from understudy.frames.image import Image
+from understudy.frames.image import FloatPixels
 from understudy.frames.window import Window
 from understudy.script.graph import Node, Script
-from understudy.script.knobs import Knob
+from understudy.script.knobs import Knob, KnobMoves
 from understudy.script.paths import PathRules
+from understudy.script.values.moment import Moment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,22 @@ class Request:
     frame: int
     channels: tuple[str, ...]
     """As OpenEXR names them. The answer has exactly these, black where the node has no such channel."""
+    region: Window
+    """The pixels that are wanted, display coordinates. The answer has exactly these, black outside the data window."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Info:
+    """What is known of a node's picture before a pixel of it is computed."""
+
+    data_window: Window
+    """Display coordinates; black outside."""
+    display_window: Window
+    """The format."""
+    pixel_aspect: float = 1.0
+    """Width over height of one pixel."""
+    metadata: Mapping[str, int | float | str] = field(default_factory=dict)
+    """Header fields of the nearest file."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +114,14 @@ class Tree(Protocol):
     def channels(self, node: Node) -> tuple[str, ...]:
         """The channels that the node gives, as OpenEXR names them."""
 
-    def pull(self, node: Node, request: Request) -> Image:
-        """The node's picture."""
+    def info(self, node: Node, frame: int) -> Info:
+        """Windows and metadata of the node's picture."""
 
-    def root_format(self) -> Window:
-        """The script's format, for pictures that no file gives a size."""
+    def pixels(self, node: Node, request: Request) -> FloatPixels:
+        """H W C over the region, of the channels asked for. Shared with others who ask: not to be changed."""
+
+    def moment(self, frame: int | None) -> Moment:
+        """When to ask for the values of knobs; None: at all frames."""
 
     @property
     def reading(self) -> Reading:
@@ -117,18 +136,22 @@ class NodeClass:
     """A class that passes its first input through; every other class says what it does otherwise.
 
     Attributes of the class are its documentation: `names` in scripts, the `page` of Nuke's reference guide that it
-    follows, its `knobs`, and the knobs in `fixed` that are understood at their default only.
+    follows, its `knobs`, which may change from frame to frame, the knobs that are `still` and must not, and the knobs
+    in `fixed` that are understood at their default only.
     """
 
     names: tuple[str, ...] = ()
     page: str = ""
     knobs: tuple[Knob[object], ...] = ()
+    still: tuple[Knob[object], ...] = ()
     fixed: tuple[Knob[object], ...] = ()
     makes_pixels: bool = False
-    """Whether `pull` does more than hand on the picture of the first step."""
+    """Whether `pixels` does more than hand on those of the first step."""
+    knows_all_channels: bool = True
+    """Whether `channels` names all that any frame has, so that `pixels` need not be asked for others."""
 
     def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
-        """The nodes that it may ask. Raises UnderstudyError where one is missing."""
+        """The nodes that it may ask at any frame. Raises UnderstudyError where one is missing."""
         return (tree.input(node, 0),)
 
     def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
@@ -148,43 +171,39 @@ class NodeClass:
         asked = self.upstream(tree, node)
         return tuple(dict.fromkeys(channel for above in asked for channel in tree.channels(above)))
 
-    def pull(self, tree: Tree, node: Node, request: Request) -> Image:
-        step = self.steps(tree, node, request.frame)[0]
-        return tree.pull(step.node, replace(request, frame=step.frame))
+    def info(self, tree: Tree, node: Node, frame: int) -> Info:
+        """That of the first step."""
+        step = self.steps(tree, node, frame)[0]
+        return tree.info(step.node, step.frame)
 
-    def check(self, tree: Tree, node: Node) -> None:
-        """Raise Problems naming every knob with a value that cannot be read or evaluated."""
+    def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
+        """H W C over the region, which lies within `info`'s data window, of channels that `channels` names."""
+        step = self.steps(tree, node, request.frame)[0]
+        return tree.pixels(step.node, replace(request, frame=step.frame))
+
+    def content(self, tree: Tree, node: Node, frame: int) -> tuple[object, ...]:
+        """All that decides the pixels of a frame, besides what its steps give."""
+        moment = tree.moment(frame)
+        connected = tuple(place is not None for place in node.inputs)
+        return (self.names[:1], connected, *(knob.of(node, moment) for knob in (*self.knobs, *self.still)))
+
+    def check(self, tree: Tree, node: Node, moment: Moment) -> None:
+        """Raise Problems naming every knob with a value that cannot be read or evaluated.
+
+        Knobs that change are passed over where the moment is no frame.
+        """
         del tree
         problems = ProblemList()
         for knob in self.knobs:
+            with problems.collecting(), suppress(KnobMoves):
+                knob.of(node, moment)
+        for knob in self.still:
             with problems.collecting():
-                knob.of(node)
+                knob.of(node, replace(moment, frame=None))
         for knob in self.fixed:
             with problems.collecting():
-                knob.refuse_change(node)
+                knob.refuse_change(node, moment)
         problems.raise_if_any()
-
-
-def with_channels(image: Image, channels: tuple[str, ...]) -> Image:
-    """The image with exactly these channels, black where it has none of that name."""
-    if image.channels == channels:
-        return image
-    pixels = np.zeros((*image.pixels.shape[:2], len(channels)), np.float32)  # H W C
-    for place, channel in enumerate(channels):
-        if channel in image.channels:
-            pixels[..., place] = image.pixels[..., image.channels.index(channel)]
-    return replace(image, pixels=pixels, channels=channels)
-
-
-def black(channels: tuple[str, ...], window: Window, pixel_aspect: float = 1.0) -> Image:
-    """A black, transparent frame."""
-    return Image(
-        pixels=np.zeros((window.height, window.width, len(channels)), np.float32),  # H W C
-        channels=channels,
-        data_window=window,
-        display_window=window,
-        pixel_aspect=pixel_aspect,
-    )
 
 
 def node_error(node: Node, what: str) -> UnderstudyError:

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 
 from understudy.script.graph import Node
-from understudy.script.knobs import enum_knob, int_knob, knob_error, text_knob
+from understudy.script.knobs import enum_knob, float_knob, int_knob, knob_error, text_knob
 from understudy.script.nodes.base import Span, node_error
+from understudy.script.values.moment import Moment
 
 _OUTSIDE = ("hold", "loop", "bounce", "black", "error")
 _MODES = ("expression", "start at", "offset")
@@ -19,6 +20,8 @@ AFTER = enum_knob("after", _OUTSIDE, "hold")
 FRAME_MODE = enum_knob("frame_mode", _MODES, "expression")
 FRAME = text_knob("frame")
 CLIP_KNOBS = (FIRST, LAST, BEFORE, AFTER, FRAME_MODE, FRAME)
+_ASKED_FRAME = float_knob("frame", 0.0)
+"""The same knob where it holds an expression."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,20 +30,20 @@ class Clip:
 
     span: Span
     """In the source's own numbers."""
-    offset: int
-    """Timeline frame + offset = source frame."""
+    offset: int | None
+    """Timeline frame + offset = source frame; None: the knob frame holds an expression for it."""
 
     @property
     def timeline(self) -> Span:
-        return self.span.shifted(-self.offset)
+        return self.span if self.offset is None else self.span.shifted(-self.offset)
 
-    def source_frame(self, node: Node, frame: int) -> int | None:
+    def source_frame(self, node: Node, frame: int, moment: Moment) -> int | None:
         """The source's frame at a frame of the timeline, by the node's knobs before and after; None: black."""
-        asked = frame + self.offset
+        asked = _computed(node, moment) if self.offset is None else frame + self.offset
         if self.span.first <= asked <= self.span.last:
             return asked
         knob = BEFORE if asked < self.span.first else AFTER
-        outside = knob.of(node)
+        outside = knob.of(node, moment)
         if outside == "error":
             raise node_error(
                 node, f"has no frame {frame} (its range is {self.timeline}) and knob {knob.name} says error; set it"
@@ -57,20 +60,25 @@ class Clip:
         return self.span.nearest(asked)
 
 
-def clip_of(node: Node, span: Span) -> Clip:
+def clip_of(node: Node, span: Span, moment: Moment) -> Clip:
     """The clip that the node makes of the source's frames `span`. Raises UnderstudyError naming the knob at fault."""
     if not span:
         raise node_error(node, f"knobs first and last give the range {span}; swap or set them")
-    return Clip(span=span, offset=_offset(node, span))
+    return Clip(span=span, offset=_offset(node, span, moment))
 
 
-def _offset(node: Node, span: Span) -> int:
-    mode, text = FRAME_MODE.of(node), FRAME.of(node).strip('{}" ')
+def _offset(node: Node, span: Span, moment: Moment) -> int | None:
+    mode, text = FRAME_MODE.of(node, moment), FRAME.of(node, moment).strip('{}" ')
     if mode == "expression":
-        if text not in ("", "frame"):
-            raise knob_error(node, "frame", f"holds the expression {text[:60]!r}, which is not evaluated")
-        return 0
+        return 0 if text in ("", "frame") else None
     if not re.fullmatch(r"[-+]?\d{0,9}", text):
         raise knob_error(node, "frame", f"is {text[:60]!r} where frame_mode {mode} needs a whole number")
     number = int(text) if text.strip("+-") else 0
     return span.first - number if mode == "start at" else number
+
+
+def _computed(node: Node, moment: Moment) -> int:
+    asked = _ASKED_FRAME.of(node, moment)
+    if asked != int(asked):
+        raise knob_error(node, "frame", f"comes to {asked:g} at frame {moment.frame:g}, which is between frames")
+    return int(asked)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from understudy.frames.image import Image
+from understudy.frames.image import FloatPixels
 from understudy.frames.window import MAX_PIXELS, MAX_SIDE, Window
 from understudy.script.graph import Node
 from understudy.script.knobs import Box, bool_knob, box_knob, float_knob, knob_error
-from understudy.script.nodes.base import NodeClass, Request, Tree
+from understudy.script.nodes.base import Info, NodeClass, Request, Tree
+from understudy.script.values.moment import Moment
 
 BOX = box_knob("box", (0.0, 0.0, 0.0, 0.0))
 SOFTNESS = float_knob("softness", 0.0)
@@ -28,26 +29,76 @@ class Crop(NodeClass):
     fixed = (SOFTNESS,)
     makes_pixels = True
 
-    def check(self, tree: Tree, node: Node) -> None:
-        super().check(tree, node)
-        _whole_box(node)
+    def check(self, tree: Tree, node: Node, moment: Moment) -> None:
+        super().check(tree, node, moment)
+        _whole_box(node, moment)
 
-    def pull(self, tree: Tree, node: Node, request: Request) -> Image:
-        image = tree.pull(tree.input(node, 0), request)
-        box = _window_of(_whole_box(node), image.display_window)
-        if box.union(image.display_window).is_too_large:
-            raise knob_error(node, BOX.name, f"lies far outside the format {image.display_window}; set it")
-        kept = box.intersect(image.data_window) if INTERSECT.of(node) else box
-        if kept.is_empty:
-            kept = Window(box.x0, box.y0, box.x0, box.y0)
-        cropped = replace(image, pixels=image.over(kept), data_window=kept)
-        if REFORMAT.of(node):
-            cropped = _moved(replace(cropped, display_window=box), -box.x0, -box.y0)
-        return cropped if BLACK_OUTSIDE.of(node) else _edges_repeated(cropped)
+    def info(self, tree: Tree, node: Node, frame: int) -> Info:
+        above, plan = super().info(tree, node, frame), _plan(tree, node, frame)
+        data, display = plan.kept.moved(*plan.shift), above.display_window
+        if plan.is_format:
+            display = plan.box.moved(*plan.shift)
+        if plan.repeats_edges:
+            data = data.union(display)
+        return replace(above, data_window=data, display_window=display)
+
+    def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
+        plan = _plan(tree, node, request.frame)
+        region = request.region.moved(-plan.shift[0], -plan.shift[1])
+        inside = _nearest_part(region, plan.kept)
+        pixels = tree.pixels(tree.input(node, 0), replace(request, region=inside))
+        if inside == region:
+            return pixels
+        columns = np.clip(np.arange(region.x0, region.x1), inside.x0, inside.x1 - 1) - inside.x0
+        rows = np.clip(np.arange(region.y0, region.y1), inside.y0, inside.y1 - 1) - inside.y0
+        return pixels[rows[:, None], columns[None, :]]
 
 
-def _whole_box(node: Node) -> tuple[int, int, int, int]:
-    box: Box = BOX.of(node)
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """What the knobs say, in the input's display coordinates."""
+
+    box: Window
+    kept: Window
+    """The part of the box that has pixels."""
+    is_format: bool
+    repeats_edges: bool
+
+    @property
+    def shift(self) -> tuple[int, int]:
+        """What brings the box to where it lies in the output."""
+        return (-self.box.x0, -self.box.y0) if self.is_format else (0, 0)
+
+
+def _plan(tree: Tree, node: Node, frame: int) -> _Plan:
+    above, moment = tree.info(tree.input(node, 0), frame), tree.moment(frame)
+    box = _window_of(_whole_box(node, moment), above.display_window)
+    if box.union(above.display_window).is_too_large:
+        raise knob_error(node, BOX.name, f"lies far outside the format {above.display_window}; set it")
+    kept = box.intersect(above.data_window) if INTERSECT.of(node, moment) else box
+    if kept.is_empty:
+        kept = Window(box.x0, box.y0, box.x0, box.y0)
+    return _Plan(
+        box=box,
+        kept=kept,
+        is_format=REFORMAT.of(node, moment),
+        repeats_edges=not (BLACK_OUTSIDE.of(node, moment) or kept.is_empty),
+    )
+
+
+def _nearest_part(region: Window, kept: Window) -> Window:
+    """The pixels of `kept` that the region shows when the edges of `kept` are repeated."""
+    x0, y0 = (min(max(low, first), end - 1) for low, first, end in _sides(region.x0, region.y0, kept))
+    x1, y1 = (min(max(high, first + 1), end) for high, first, end in _sides(region.x1, region.y1, kept))
+    return Window(x0, y0, x1, y1)
+
+
+def _sides(x: int, y: int, kept: Window) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    return (x, kept.x0, kept.x1), (y, kept.y0, kept.y1)
+
+
+def _whole_box(node: Node, moment: Moment) -> tuple[int, int, int, int]:
+    box: Box = BOX.of(node, moment)
     if any(abs(side - round(side)) > 1e-3 for side in box):
         raise knob_error(node, BOX.name, f"is {' '.join(f'{side:g}' for side in box)}, which cuts pixels; round it")
     x, y, right, top = (round(side) for side in box)
@@ -63,23 +114,3 @@ def _window_of(box: tuple[int, int, int, int], display: Window) -> Window:
     """The box, y up from the format's lower left corner, in display coordinates, y down."""
     x, y, right, top = box
     return Window(display.x0 + x, display.y1 - top, display.x0 + right, display.y1 - y)
-
-
-def _moved(image: Image, x: int, y: int) -> Image:
-    data, display = (
-        Window(window.x0 + x, window.y0 + y, window.x1 + x, window.y1 + y)
-        for window in (image.data_window, image.display_window)
-    )
-    return replace(image, data_window=data, display_window=display)
-
-
-def _edges_repeated(image: Image) -> Image:
-    """Without black outside, the outermost pixels go on to the edges of the format."""
-    data = image.data_window
-    whole = data.union(image.display_window)
-    if data.is_empty or whole == data:
-        return image
-    rows = (data.y0 - whole.y0, whole.y1 - data.y1)
-    columns = (data.x0 - whole.x0, whole.x1 - data.x1)
-    pixels = np.pad(image.pixels, (rows, columns, (0, 0)), mode="edge")  # H W C
-    return replace(image, pixels=pixels, data_window=whole)

@@ -11,8 +11,9 @@ from understudy.frames.colour import RAW, ColourRules, colour_triplets
 from understudy.frames.image import FloatPixels, Image
 from understudy.frames.layers import Header
 from understudy.frames.read import read_image
+from understudy.frames.window import Window
 from understudy.script.channels import component, nuke_name
-from understudy.script.nodes.base import Reading, with_channels
+from understudy.script.nodes.base import Reading
 
 ALPHA = "A"
 _LINEAR_NAMES = ("linear", "scene_linear", "raw", "none")
@@ -41,9 +42,9 @@ class Loader:
     is_premultiplied: bool
     """Colour is converted as it was before it was multiplied by the file's alpha."""
 
-    def load(self, channels: tuple[str, ...]) -> Image:
-        """One image of channels that may lie in several parts, over the union of those parts' data windows."""
-        images = [self._of_one_part(group) for group in self._groups(channels)]
+    def load(self, channels: tuple[str, ...], region: Window) -> Image:
+        """One image of channels that may lie in several parts, over the rows of those parts that `region` meets."""
+        images = [self._of_one_part(group, region) for group in self._groups(channels)]
         if len(images) == 1:
             return with_channels(images[0], channels)
         window = images[0].data_window
@@ -70,12 +71,12 @@ class Loader:
         siblings = [name for name in self.stored if _layer(name) in layers and component(name) in (0, 1, 2)]
         return channels if self.space == RAW else tuple(dict.fromkeys((*channels, *siblings)))
 
-    def _of_one_part(self, channels: tuple[str, ...]) -> Image:
+    def _of_one_part(self, channels: tuple[str, ...], region: Window) -> Image:
         needs_own_conversion = self.is_premultiplied or self.space == _REC709
         if not needs_own_conversion or self.space in ("", RAW):
-            return self._read(channels, self.space)
+            return self._read(channels, self.space, region)
         asked = (*channels, ALPHA) if self.is_premultiplied and ALPHA not in channels else channels
-        image = self._read(asked, RAW)
+        image = self._read(asked, RAW, region)
         if not self.is_premultiplied:
             return self._to_working(image)
         alpha = image.pixels[..., [asked.index(ALPHA)]]  # H W 1
@@ -83,10 +84,15 @@ class Loader:
         straight = self._scaled(image, np.float32(1.0) / alpha)
         return self._scaled(self._to_working(straight), alpha)
 
-    def _read(self, channels: tuple[str, ...], space: str) -> Image:
+    def _read(self, channels: tuple[str, ...], space: str, region: Window) -> Image:
         names = [self.stored[channel] for channel in channels]
         image = read_image(
-            self.header.path, channels=names, view=self.reading.view, colorspace=space, colour=self.reading.colour
+            self.header.path,
+            channels=names,
+            view=self.reading.view,
+            colorspace=space,
+            colour=self.reading.colour,
+            region=region,
         )
         return replace(image, channels=channels)
 
@@ -104,6 +110,17 @@ class Loader:
         for triplet in colour_triplets(image.channels):
             pixels[..., triplet] *= factor
         return replace(image, pixels=pixels)
+
+
+def with_channels(image: Image, channels: tuple[str, ...]) -> Image:
+    """The image with exactly these channels, black where it has none of that name."""
+    if image.channels == channels:
+        return image
+    pixels = np.zeros((*image.pixels.shape[:2], len(channels)), np.float32)  # H W C
+    for place, channel in enumerate(channels):
+        if channel in image.channels:
+            pixels[..., place] = image.pixels[..., image.channels.index(channel)]
+    return replace(image, pixels=pixels, channels=channels)
 
 
 def _rec709_to_linear(encoded: FloatPixels) -> FloatPixels:

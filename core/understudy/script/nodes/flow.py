@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from understudy.script.graph import Node
-from understudy.script.knobs import float_knob, int_knob
-from understudy.script.nodes.base import NodeClass, Tree, node_error
+from understudy.script.knobs import KnobMoves, float_knob, int_knob
+from understudy.script.nodes.base import NodeClass, Span, Step, Tree, node_error
+from understudy.script.values.moment import Moment
 
 WHICH = float_knob("which", 0.0)
 NUMBER = int_knob("number", 0)
@@ -21,17 +22,32 @@ class Output(NodeClass):
 
 
 class Switch(NodeClass):
-    """Hands on the input that `which` names; nothing is known of the others."""
+    """Hands on the input that `which` names; where it changes with the frame, nothing is known of the others."""
 
     names = ("Switch",)
     page = "merge_nodes/switch.html"
     knobs = (WHICH,)
 
     def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
-        chosen = int(WHICH.of(node))
-        if not 0 <= chosen < len(node.inputs):
-            raise node_error(node, f"knob which is {chosen}, but it has {len(node.inputs)} inputs; choose one of them")
-        return (tree.input(node, chosen),)
+        try:
+            return (_chosen(tree, node, tree.moment(None)),)
+        except KnobMoves:
+            return tuple(tree.input(node, number) for number, place in enumerate(node.inputs) if place is not None)
+
+    def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
+        return (Step(node=_chosen(tree, node, tree.moment(frame)), frame=frame),)
+
+    def frame_range(self, tree: Tree, node: Node) -> Span:
+        """From the first frame of any input that may be shown to the last."""
+        spans = [tree.span(above) for above in self.upstream(tree, node)]
+        return Span(min(span.first for span in spans), max(span.last for span in spans))
+
+
+def _chosen(tree: Tree, node: Node, moment: Moment) -> Node:
+    chosen = int(WHICH.of(node, moment))
+    if not 0 <= chosen < len(node.inputs):
+        raise node_error(node, f"knob which is {chosen}, but it has {len(node.inputs)} inputs; choose one of them")
+    return tree.input(node, chosen)
 
 
 class Group(NodeClass):
@@ -52,9 +68,9 @@ class Input(NodeClass):
 
     names = ("Input",)
     page = "other_nodes/input.html"
-    knobs = (NUMBER,)
+    still = (NUMBER,)
 
     def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
         if node.parent is None:
             raise node_error(node, "is an Input outside any group; replace it by the Read that it stands for")
-        return (tree.input(tree.script.nodes[node.parent], NUMBER.of(node)),)
+        return (tree.input(tree.script.nodes[node.parent], NUMBER.of(node, tree.moment(None))),)

@@ -6,17 +6,18 @@ clamps. The gamma is a power between 0 and 1, goes on as its tangent above 1, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.frames.image import FloatPixels, Image
-from understudy.script.channels import ChannelSet, component
+from understudy.frames.image import FloatPixels
 from understudy.script.graph import Node
-from understudy.script.knobs import bool_knob, channels_knob, colour_knob, float_knob, knob_error
-from understudy.script.nodes.base import NodeClass, Request, Tree
+from understudy.script.knobs import Colour, bool_knob, colour_knob, knob_error
+from understudy.script.nodes.arithmetic import Line
+from understudy.script.nodes.base import Tree
+from understudy.script.nodes.pixels import PixelNode, Tone, ToneNode
+from understudy.script.values.moment import Moment
 
-CHANNELS = channels_knob("channels", "rgb")
 BLACKPOINT = colour_knob("blackpoint", 0.0)
 WHITEPOINT = colour_knob("whitepoint", 1.0)
 LIFT = colour_knob("black", 0.0)
@@ -28,104 +29,63 @@ _RAMP = (BLACKPOINT, WHITEPOINT, LIFT, GAIN, MULTIPLY, OFFSET)
 REVERSE = bool_knob("reverse", False)
 BLACK_CLAMP = bool_knob("black_clamp", True)
 WHITE_CLAMP = bool_knob("white_clamp", False)
-MIX = float_knob("mix", 1.0)
-MASKS = (channels_knob("maskChannelInput", "none"), channels_knob("maskChannelMask", "none"))
-UNPREMULT = channels_knob("unpremult", "none")
 
 _STEEPEST = 10000.0
 """Slope where blackpoint and whitepoint are equal."""
 
 
-class Grade(NodeClass):
-    """Changes red, green, blue and alpha of the chosen layers; other channels pass."""
-
+class Grade(ToneNode):
     names = ("Grade",)
     page = "color_nodes/grade.html"
-    knobs = (CHANNELS, *_RAMP, GAMMA, REVERSE, BLACK_CLAMP, WHITE_CLAMP, MIX)
-    fixed = (*MASKS, UNPREMULT)
-    makes_pixels = True
+    knobs = (*PixelNode.knobs, *_RAMP, GAMMA, REVERSE, BLACK_CLAMP, WHITE_CLAMP)
 
-    def check(self, tree: Tree, node: Node) -> None:
-        super().check(tree, node)
-        if min(GAMMA.of(node)) <= 0:
-            raise knob_error(node, GAMMA.name, "is 0 or less, which leaves no picture; set it above 0")
+    def check(self, tree: Tree, node: Node, moment: Moment) -> None:
+        super().check(tree, node, moment)
+        _gamma(node, moment)
 
-    def pull(self, tree: Tree, node: Node, request: Request) -> Image:
-        image = tree.pull(tree.input(node, 0), request)
-        curves = _curves(node, image.channels)
-        if any(curve.lifts_black for curve in curves.values()):  # what lies outside the data window is black too
-            whole = image.data_window.union(image.display_window)
-            image = replace(image, pixels=image.over(whole), data_window=whole)
-        mix = MIX.of(node)
-        pixels = image.pixels.copy()  # H W C
-        for place, curve in curves.items():
-            graded = curve.graded(pixels[..., place])
-            pixels[..., place] = graded if mix == 1 else _mixed(pixels[..., place], graded, mix)
-        return replace(image, pixels=pixels)
+    def tone(self, node: Node, part: int, moment: Moment) -> Tone:
+        low, high = BLACKPOINT.of(node, moment)[part], WHITEPOINT.of(node, moment)[part]
+        lift, gain = LIFT.of(node, moment)[part], GAIN.of(node, moment)[part]
+        slope = MULTIPLY.of(node, moment)[part] * ((gain - lift) / (high - low) if high != low else _STEEPEST)
+        shift, gamma = OFFSET.of(node, moment)[part] + lift - slope * low, _gamma(node, moment)[part]
+        is_reversed = REVERSE.of(node, moment)
+        back = 1.0 / slope if slope else 1.0
+        ramp = Line(
+            factor=back if is_reversed else slope,
+            summand=-shift * back if is_reversed else shift,
+            low=0.0 if BLACK_CLAMP.of(node, moment) else -np.inf,
+            high=1.0 if WHITE_CLAMP.of(node, moment) else np.inf,
+        )
+        return _Curve(ramp=ramp, exponent=gamma if is_reversed else 1.0 / gamma, is_reversed=is_reversed)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Curve:
-    """What happens to one channel."""
-
-    slope: float
-    shift: float
-    gamma: float
+class _Curve(Tone):
+    ramp: Line
+    exponent: float
     is_reversed: bool
-    low: float
-    """Clamp; minus infinity: none."""
-    high: float
 
-    @property
-    def lifts_black(self) -> bool:
-        return bool(self.graded(np.zeros(1, np.float32))[0] != 0)
-
-    def graded(self, values: FloatPixels) -> FloatPixels:
-        with np.errstate(invalid="ignore", over="ignore"):  # pixels may hold infinities and not-a-numbers
-            if not self.is_reversed:
-                ramped = values * np.float32(self.slope) + np.float32(self.shift)
-                return _power(self._clamped(ramped), 1.0 / self.gamma)
-            bent = _power(values, self.gamma)
-            slope = 1.0 / self.slope if self.slope else 1.0
-            return self._clamped(bent * np.float32(slope) - np.float32(self.shift * slope))
-
-    def _clamped(self, values: FloatPixels) -> FloatPixels:
-        if self.low == -np.inf and self.high == np.inf:
-            return values
-        clamped: FloatPixels = np.clip(values, np.float32(self.low), np.float32(self.high))
-        return clamped
+    def of(self, values: FloatPixels) -> FloatPixels:
+        if self.is_reversed:
+            return self.ramp.of(_power(values, self.exponent))
+        return _power(self.ramp.of(values), self.exponent)
 
 
-def _mixed(before: FloatPixels, after: FloatPixels, mix: float) -> FloatPixels:
-    with np.errstate(invalid="ignore", over="ignore"):  # pixels may hold infinities and not-a-numbers
-        mixed: FloatPixels = before * np.float32(1 - mix) + after * np.float32(mix)
-        return mixed
+def _gamma(node: Node, moment: Moment) -> Colour:
+    gamma = GAMMA.of(node, moment)
+    if min(gamma) <= 0:
+        raise knob_error(node, GAMMA.name, "is 0 or less, which leaves no picture; set it above 0")
+    return gamma
 
 
 def _power(values: FloatPixels, exponent: float) -> FloatPixels:
     if exponent == 1:
         return values
-    inside = np.clip(values, 0, 1) ** np.float32(exponent)
-    bent = np.where(values > 1, 1 + (values - 1) * np.float32(exponent), inside)
-    return np.where(values <= 0, values, bent).astype(np.float32)
-
-
-def _curves(node: Node, channels: tuple[str, ...]) -> dict[int, _Curve]:
-    """The curve of each place in `channels` that changes."""
-    chosen: ChannelSet = CHANNELS.of(node)
-    parts = {place: component(channel) for place, channel in enumerate(channels) if channel in chosen}
-    return {place: _curve(node, part) for place, part in parts.items() if part is not None}
-
-
-def _curve(node: Node, part: int) -> _Curve:
-    low, high = BLACKPOINT.of(node)[part], WHITEPOINT.of(node)[part]
-    lift, gain = LIFT.of(node)[part], GAIN.of(node)[part]
-    slope = MULTIPLY.of(node)[part] * ((gain - lift) / (high - low) if high != low else _STEEPEST)
-    return _Curve(
-        slope=slope,
-        shift=OFFSET.of(node)[part] + lift - slope * low,
-        gamma=GAMMA.of(node)[part],
-        is_reversed=REVERSE.of(node),
-        low=0.0 if BLACK_CLAMP.of(node) else -np.inf,
-        high=1.0 if WHITE_CLAMP.of(node) else np.inf,
-    )
+    bent: FloatPixels = np.clip(values, np.float32(0), np.float32(1))
+    np.power(bent, np.float32(exponent), out=bent)
+    below, above = values < 0, values > 1
+    if below.any():
+        np.copyto(bent, values, where=below)
+    if above.any():
+        np.copyto(bent, 1 + (values - 1) * np.float32(exponent), where=above)
+    return bent

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
+
+import numpy as np
 
 from understudy.errors import UnderstudyError
 from understudy.frames.colour import RAW
-from understudy.frames.image import Image
+from understudy.frames.image import FloatPixels
 from understudy.frames.read import read_header
 from understudy.frames.sequence import Sequence, is_missing
 from understudy.frames.window import Window
 from understudy.script.channels import nuke_name
+from understudy.script.formats import format_window, root_format
 from understudy.script.graph import Node
-from understudy.script.knobs import bool_knob, enum_knob, knob_error, numbers_in, text_knob
-from understudy.script.nodes.base import (
-    NodeClass,
-    Request,
-    SourceFile,
-    Span,
-    Tree,
-    black,
-    node_error,
-    with_channels,
-)
+from understudy.script.knobs import bool_knob, enum_knob, knob_error, text_knob
+from understudy.script.nodes.base import Info, NodeClass, Request, SourceFile, Span, Tree, node_error
 from understudy.script.nodes.clip import CLIP_KNOBS, FIRST, LAST, Clip, clip_of
 from understudy.script.nodes.decode import ALPHA, Loader, known_space, stored_channels
+from understudy.script.values.moment import Moment
 
 FILE = text_knob("file")
 FORMAT = text_knob("format")
@@ -40,16 +36,17 @@ class Read(NodeClass):
 
     names = ("Read",)
     page = "image_nodes/read.html"
-    knobs = (*CLIP_KNOBS, FILE, FORMAT, COLORSPACE, RAW_DATA, PREMULTIPLIED, AUTO_ALPHA, ON_ERROR)
+    still = (*CLIP_KNOBS, FILE, FORMAT, COLORSPACE, RAW_DATA, PREMULTIPLIED, AUTO_ALPHA, ON_ERROR)
     makes_pixels = True
+    knows_all_channels = False
 
     def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
         del tree, node
         return ()
 
-    def check(self, tree: Tree, node: Node) -> None:
-        super().check(tree, node)
-        _clip(node)
+    def check(self, tree: Tree, node: Node, moment: Moment) -> None:
+        super().check(tree, node, moment)
+        _clip(tree, node)
         _sequence(tree, node)
         _colorspace(tree, node)
 
@@ -58,29 +55,54 @@ class Read(NodeClass):
         return (found,) if found else ()
 
     def frame_range(self, tree: Tree, node: Node) -> Span:
-        del tree
-        return _clip(node).timeline
+        return _clip(tree, node).timeline
 
     def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
         file = _any_file(tree, node)
         if file is None:
             raise node_error(node, f"none of its files exist ({_sequence(tree, node).pattern}); render them")
         stored = tuple(stored_channels(read_header(file), tree.reading.view))
-        wants_alpha = AUTO_ALPHA.of(node) and not any(nuke_name(channel) == "rgba.alpha" for channel in stored)
-        return (*stored, ALPHA) if wants_alpha else stored
+        return (*stored, ALPHA) if _makes_alpha(tree, node, stored) else stored
 
-    def pull(self, tree: Tree, node: Node, request: Request) -> Image:
+    def info(self, tree: Tree, node: Node, frame: int) -> Info:
+        found = _file_at(tree, node, frame)
+        if found is None:
+            window, pixel_aspect = _size(tree, node)
+            return Info(data_window=window, display_window=window, pixel_aspect=pixel_aspect)
+        header = read_header(found.path)
+        window = header.parts[0].data_window
+        for part in header.parts[1:]:
+            window = window.union(part.data_window)
+        return Info(
+            data_window=window,
+            display_window=header.parts[0].display_window,
+            pixel_aspect=header.pixel_aspect,
+            metadata=header.metadata,
+        )
+
+    def content(self, tree: Tree, node: Node, frame: int) -> tuple[object, ...]:
+        found, moment = _file_at(tree, node, frame), tree.moment(None)
+        how = (knob.of(node, moment) for knob in (RAW_DATA, COLORSPACE, PREMULTIPLIED, AUTO_ALPHA))
+        return (self.names, found and found.path, *how)
+
+    def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
         found = _file_at(tree, node, request.frame)
         if found is None:
-            return black(request.channels, *_size(tree, node))
+            return np.zeros((request.region.height, request.region.width, len(request.channels)), np.float32)  # H W C
         try:
-            return _decoded(tree, node, found.path, request.channels)
+            return _decoded(tree, node, found.path, request)
         except UnderstudyError as fault:
             raise node_error(node, str(fault)) from fault
 
 
-def _clip(node: Node) -> Clip:
-    return clip_of(node, Span(FIRST.of(node), LAST.of(node)))
+def _clip(tree: Tree, node: Node) -> Clip:
+    moment = tree.moment(None)
+    return clip_of(node, Span(FIRST.of(node, moment), LAST.of(node, moment)), moment)
+
+
+def _makes_alpha(tree: Tree, node: Node, stored: Collection[str]) -> bool:
+    is_wanted = AUTO_ALPHA.of(node, tree.moment(None))
+    return is_wanted and not any(nuke_name(channel) == "rgba.alpha" for channel in stored)
 
 
 def _sequence(tree: Tree, node: Node) -> Sequence:
@@ -97,17 +119,17 @@ def _sequence(tree: Tree, node: Node) -> Sequence:
 
 def _file_at(tree: Tree, node: Node, frame: int) -> SourceFile | None:
     """The file of a frame of the timeline; None: black. Raises UnderstudyError for a missing one that must be there."""
-    asked = _clip(node).source_frame(node, frame)
+    asked = _clip(tree, node).source_frame(node, frame, tree.moment(frame))
     if asked is None:
         return None
     sequence = _sequence(tree, node)
     path = sequence.path(asked)
     if tree.reading.files_are_to_come or not is_missing(path):
         return SourceFile(path=path, frame=0 if sequence.is_still else asked)
-    policy = ON_ERROR.of(node)
+    policy = ON_ERROR.of(node, tree.moment(None))
     if policy == "black":
         return None
-    near = _nearest(node, sequence, asked) if policy == "nearest frame" else None
+    near = _nearest(tree, node, sequence, asked) if policy == "nearest frame" else None
     if near is None:
         raise node_error(
             node, f"frame {asked} is missing: {path}: no such file; render it, or set on_error to nearest frame"
@@ -115,18 +137,18 @@ def _file_at(tree: Tree, node: Node, frame: int) -> SourceFile | None:
     return SourceFile(path=sequence.path(near), frame=near)
 
 
-def _nearest(node: Node, sequence: Sequence, asked: int) -> int | None:
-    span = _clip(node).span
+def _nearest(tree: Tree, node: Node, sequence: Sequence, asked: int) -> int | None:
+    span = _clip(tree, node).span
     there = [frame for frame in sequence.frames_on_disk() if span.first <= frame <= span.last]
     return min(there, key=lambda frame: (abs(frame - asked), frame), default=None)
 
 
 def _any_file(tree: Tree, node: Node) -> Path | None:
     """A file to learn channels and size from: the first, or the nearest to it that is there."""
-    sequence, first = _sequence(tree, node), FIRST.of(node)
+    sequence, first = _sequence(tree, node), FIRST.of(node, tree.moment(None))
     if not is_missing(sequence.path(first)):
         return sequence.path(first)
-    near = _nearest(node, sequence, first)
+    near = _nearest(tree, node, sequence, first)
     return None if near is None else sequence.path(near)
 
 
@@ -136,23 +158,13 @@ def _size(tree: Tree, node: Node) -> tuple[Window, float]:
     if file is not None:
         header = read_header(file)
         return header.parts[0].display_window, header.pixel_aspect
-    stated = format_window(FORMAT.of(node))
-    return (stated or tree.root_format(), 1.0)
+    stated = format_window(FORMAT.of(node, tree.moment(None)))
+    return (stated or root_format(tree.script), 1.0)
 
 
-def format_window(text: str) -> Window | None:
-    """The window of a format such as `2048 1556 0 0 2048 1556 1 2K`; None for a name alone."""
-    try:
-        width, height = numbers_in(" ".join(text.split()[:2]))
-    except ValueError:
-        return None
-    window = Window.of_size(int(width), int(height))
-    return None if window.is_empty or window.is_too_large else window
-
-
-def _decoded(tree: Tree, node: Node, path: Path, channels: tuple[str, ...]) -> Image:
-    """The channels asked for, in the working space; alpha is opaque where auto_alpha has to make one."""
-    header = read_header(path)
+def _decoded(tree: Tree, node: Node, path: Path, request: Request) -> FloatPixels:
+    """H W C over the region, in the working space; alpha is opaque where auto_alpha has to make one."""
+    header, channels = read_header(path), request.channels
     stored = stored_channels(header, tree.reading.view)
     there = tuple(channel for channel in channels if channel in stored)
     loader = Loader(
@@ -160,22 +172,28 @@ def _decoded(tree: Tree, node: Node, path: Path, channels: tuple[str, ...]) -> I
         stored=stored,
         reading=tree.reading,
         space=_colorspace(tree, node),
-        is_premultiplied=PREMULTIPLIED.of(node) and ALPHA in stored,
+        is_premultiplied=PREMULTIPLIED.of(node, tree.moment(None)) and ALPHA in stored,
     )
     if loader.is_premultiplied and not loader.space and "uint" in header.parts[0].pixel_type:
         raise knob_error(node, PREMULTIPLIED.name, "is set without a colorspace; state the colorspace")
-    image = loader.load(there) if there else black((), *_size(tree, node))
-    complete = with_channels(image, channels)
-    if AUTO_ALPHA.of(node) and ALPHA not in stored and ALPHA in channels:
-        complete.pixels[..., channels.index(ALPHA)] = 1.0
-    return complete
+    region = request.region
+    decoded = loader.load(there, region).over(region) if there else None
+    if decoded is not None and there == channels:
+        return np.ascontiguousarray(decoded)
+    pixels = np.zeros((region.height, region.width, len(channels)), np.float32)  # H W C
+    if decoded is not None:
+        pixels[..., [channels.index(channel) for channel in there]] = decoded
+    if ALPHA in channels and _makes_alpha(tree, node, stored):
+        pixels[..., channels.index(ALPHA)] = 1.0
+    return pixels
 
 
 def _colorspace(tree: Tree, node: Node) -> str:
     """The knobs raw and colorspace as Loader takes them. Raises UnderstudyError naming a space that is unknown."""
-    if RAW_DATA.of(node):
+    moment = tree.moment(None)
+    if RAW_DATA.of(node, moment):
         return RAW
-    stated = COLORSPACE.of(node)
+    stated = COLORSPACE.of(node, moment)
     space = known_space(tree.reading.colour, stated)
     if space is None:
         raise knob_error(node, COLORSPACE.name, f"is {stated!r}, which neither the OCIO config nor Nuke's list has")

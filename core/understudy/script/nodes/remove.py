@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from understudy.frames.image import Image
 from understudy.script.channels import ChannelSet
 from understudy.script.graph import Node
 from understudy.script.knobs import channels_knob, enum_knob
-from understudy.script.nodes.base import NodeClass, Request, Tree, with_channels
+from understudy.script.nodes.base import NodeClass, Tree
+from understudy.script.values.moment import Moment
 
 OPERATION = enum_knob("operation", ("remove", "keep"), "remove")
 CHANNELS = (
@@ -22,21 +22,17 @@ class Remove(NodeClass):
 
     names = ("Remove",)
     page = "channel_nodes/remove.html"
-    knobs = (OPERATION, *CHANNELS)
+    still = (OPERATION, *CHANNELS)
     makes_pixels = True
 
     def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
-        return _left(node, super().channels(tree, node))
-
-    def pull(self, tree: Tree, node: Node, request: Request) -> Image:
-        above = Request(frame=request.frame, channels=_left(node, request.channels))
-        return with_channels(tree.pull(tree.input(node, 0), above), request.channels)
+        return _left(node, tree.moment(None), super().channels(tree, node))
 
 
-def _left(node: Node, channels: tuple[str, ...]) -> tuple[str, ...]:
+def _left(node: Node, moment: Moment, channels: tuple[str, ...]) -> tuple[str, ...]:
     chosen = ChannelSet()
     for knob in CHANNELS:
-        chosen = chosen | knob.of(node)
+        chosen = chosen | knob.of(node, moment)
     selected = set(chosen.of(channels))
-    keeps = OPERATION.of(node) == "keep"
+    keeps = OPERATION.of(node, moment) == "keep"
     return tuple(channel for channel in channels if (channel in selected) == keeps)

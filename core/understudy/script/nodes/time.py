@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from understudy.frames.image import Image
+from dataclasses import replace
+
+import numpy as np
+
+from understudy.frames.image import FloatPixels
 from understudy.script.graph import Node
-from understudy.script.knobs import bool_knob, float_knob, int_knob
-from understudy.script.nodes.base import NodeClass, Request, Span, Step, Tree, black, node_error
+from understudy.script.knobs import KnobMoves, bool_knob, float_knob, int_knob
+from understudy.script.nodes.base import Info, NodeClass, Request, Span, Step, Tree, node_error
 from understudy.script.nodes.clip import CLIP_KNOBS, FIRST, LAST, Clip, clip_of
+from understudy.script.values.moment import Moment
 
 HELD_FRAME = int_knob("first_frame", 0, "firstFrame")
 INCREMENT = int_knob("increment", 0)
@@ -34,18 +39,23 @@ class FrameHold(NodeClass):
 
     names = ("FrameHold",)
     page = "time_nodes/framehold.html"
-    knobs = (HELD_FRAME, INCREMENT)
+    knobs = (HELD_FRAME,)
+    still = (INCREMENT,)
 
     def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
-        held, increment = HELD_FRAME.of(node), INCREMENT.of(node)
+        moment = tree.moment(frame)
+        held, increment = HELD_FRAME.of(node, moment), INCREMENT.of(node, moment)
         if increment > 0:
             held += (frame - held) // increment * increment
         return (Step(node=tree.input(node, 0), frame=held),)
 
     def frame_range(self, tree: Tree, node: Node) -> Span:
-        if INCREMENT.of(node) > 0:
+        moment = tree.moment(None)
+        try:
+            held = HELD_FRAME.of(node, moment)
+        except KnobMoves:
             return super().frame_range(tree, node)
-        return Span(HELD_FRAME.of(node), HELD_FRAME.of(node))
+        return super().frame_range(tree, node) if INCREMENT.of(node, moment) > 0 else Span(held, held)
 
 
 class FrameRange(NodeClass):
@@ -53,12 +63,13 @@ class FrameRange(NodeClass):
 
     names = ("FrameRange",)
     page = "time_nodes/framerange.html"
-    knobs = (RANGE_FIRST, RANGE_LAST)
+    still = (RANGE_FIRST, RANGE_LAST)
 
     def frame_range(self, tree: Tree, node: Node) -> Span:
         if not (RANGE_FIRST.is_stated(node) or RANGE_LAST.is_stated(node)):
             return super().frame_range(tree, node)
-        span = Span(RANGE_FIRST.of(node), RANGE_LAST.of(node))
+        moment = tree.moment(None)
+        span = Span(RANGE_FIRST.of(node, moment), RANGE_LAST.of(node, moment))
         if not span:
             raise node_error(node, f"knobs first_frame and last_frame give the range {span}; swap or set them")
         return span
@@ -69,22 +80,22 @@ class TimeOffset(NodeClass):
 
     names = ("TimeOffset",)
     page = "time_nodes/timeoffset.html"
-    knobs = (OFFSET, REVERSE_INPUT)
+    still = (OFFSET, REVERSE_INPUT)
 
     def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
         above = tree.input(node, 0)
-        asked = frame - _whole_offset(node)
-        if REVERSE_INPUT.of(node):
+        asked = frame - _whole_offset(node, tree.moment(None))
+        if REVERSE_INPUT.of(node, tree.moment(None)):
             span = tree.span(above)
             asked = span.first + span.last - asked
         return (Step(node=above, frame=asked),)
 
     def frame_range(self, tree: Tree, node: Node) -> Span:
-        return super().frame_range(tree, node).shifted(_whole_offset(node))
+        return super().frame_range(tree, node).shifted(_whole_offset(node, tree.moment(None)))
 
-    def check(self, tree: Tree, node: Node) -> None:
-        super().check(tree, node)
-        _whole_offset(node)
+    def check(self, tree: Tree, node: Node, moment: Moment) -> None:
+        super().check(tree, node, moment)
+        _whole_offset(node, tree.moment(None))
 
 
 class TimeClip(NodeClass):
@@ -92,7 +103,7 @@ class TimeClip(NodeClass):
 
     names = ("TimeClip",)
     page = "time_nodes/timeclip.html"
-    knobs = (*CLIP_KNOBS, CLIP_REVERSE)
+    still = (*CLIP_KNOBS, CLIP_REVERSE)
     # The reference page prints 5 as the default of both fades, as a new node has it; a script that leaves them out
     # was saved with none.
     fixed = (FADE_IN, FADE_OUT)
@@ -100,26 +111,32 @@ class TimeClip(NodeClass):
 
     def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
         clip = self._clip(tree, node)
-        asked = clip.source_frame(node, frame)
+        asked = clip.source_frame(node, frame, tree.moment(frame))
         if asked is None:
             return ()
-        if CLIP_REVERSE.of(node):
+        if CLIP_REVERSE.of(node, tree.moment(None)):
             asked = clip.span.first + clip.span.last - asked
         return (Step(node=tree.input(node, 0), frame=asked),)
 
     def frame_range(self, tree: Tree, node: Node) -> Span:
         return self._clip(tree, node).timeline
 
-    def pull(self, tree: Tree, node: Node, request: Request) -> Image:
+    def info(self, tree: Tree, node: Node, frame: int) -> Info:
+        if self.steps(tree, node, frame):
+            return super().info(tree, node, frame)
+        held = tree.info(tree.input(node, 0), FIRST.of(node, tree.moment(None)))
+        return replace(held, data_window=held.display_window)
+
+    def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
         if self.steps(tree, node, request.frame):
-            return super().pull(tree, node, request)
-        held = tree.pull(tree.input(node, 0), Request(frame=FIRST.of(node), channels=request.channels))
-        return black(request.channels, held.display_window, held.pixel_aspect)
+            return super().pixels(tree, node, request)
+        return np.zeros((request.region.height, request.region.width, len(request.channels)), np.float32)  # H W C
 
     def _clip(self, tree: Tree, node: Node) -> Clip:
-        above = tree.span(tree.input(node, 0))
-        first = FIRST.of(node) if FIRST.is_stated(node) else above.first
-        return clip_of(node, Span(first, LAST.of(node) if LAST.is_stated(node) else above.last))
+        above, moment = tree.span(tree.input(node, 0)), tree.moment(None)
+        first = FIRST.of(node, moment) if FIRST.is_stated(node) else above.first
+        last = LAST.of(node, moment) if LAST.is_stated(node) else above.last
+        return clip_of(node, Span(first, last), moment)
 
 
 class AppendClip(NodeClass):
@@ -127,7 +144,7 @@ class AppendClip(NodeClass):
 
     names = ("AppendClip",)
     page = "time_nodes/appendclip.html"
-    knobs = (START,)
+    still = (START,)
     fixed = (FADE_IN, FADE_OUT, DISSOLVE)
 
     def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
@@ -135,7 +152,7 @@ class AppendClip(NodeClass):
         return tuple(tree.input(node, number) for number in connected or [0])
 
     def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
-        at = self.frame_range(tree, node).nearest(frame) - START.of(node)
+        at = self.frame_range(tree, node).nearest(frame) - START.of(node, tree.moment(None))
         for above in self.upstream(tree, node):
             span = tree.span(above)
             if at < len(span):
@@ -147,11 +164,12 @@ class AppendClip(NodeClass):
         length = sum(len(tree.span(above)) for above in self.upstream(tree, node))
         if length > _LONGEST:
             raise node_error(node, f"is over {_LONGEST} frames long; shorten its clips with FrameRange")
-        return Span(START.of(node), START.of(node) + length - 1)
+        start = START.of(node, tree.moment(None))
+        return Span(start, start + length - 1)
 
 
-def _whole_offset(node: Node) -> int:
-    offset = OFFSET.of(node)
+def _whole_offset(node: Node, moment: Moment) -> int:
+    offset = OFFSET.of(node, moment)
     if offset != int(offset):
         raise node_error(node, f"knob time_offset is {offset}, which is between frames; make it whole")
     return int(offset)

@@ -11,7 +11,7 @@ from tests.plugin.nuke.fake import api, nk
 from understudy.frames.sequence import Sequence
 from understudy.script.evaluate import Evaluator
 from understudy.script.graph import Node, parse_script
-from understudy.script.nodes.base import Reading, Request
+from understudy.script.nodes.base import Reading
 from understudy.script.paths import PathRules
 
 
@@ -28,7 +28,7 @@ def render(write: api.Node, frame: int) -> None:
     above = write.input(0)
     assert above is not None
     evaluator, node = _evaluated(above)
-    image = evaluator.pull(node, Request(frame=frame, channels=evaluator.channels(node)))
+    image = evaluator.pull(node, frame, evaluator.channels(node))
     assert image.data_window == image.display_window, "the fake writes whole pictures only"
     path = Sequence(write["file"].value()).path(frame)
     write_exr(path, np.asarray(image.pixels), image.channels)

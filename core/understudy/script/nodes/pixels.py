@@ -1,0 +1,211 @@
+"""What nodes that change pixels have in common: which channels, where (a mask), how much (mix), and unpremultiplied.
+
+A node's own part is done on the channels it is to change, divided by `unpremult` where that is asked for; the result
+is multiplied by it again, and laid over the input as far as mask and mix let it: in + (out - in) * mix * mask.
+Of a mask input that is connected, alpha counts where maskChannelMask is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from understudy.frames.image import FloatPixels
+from understudy.script.channels import ChannelSet, channel_set, component, places_of
+from understudy.script.graph import Node
+from understudy.script.knobs import Knob, bool_knob, channels_knob, float_knob, knob_error
+from understudy.script.nodes.base import Info, NodeClass, Request, Tree, node_error
+from understudy.script.values.moment import Moment
+
+RGB = channels_knob("channels", "rgb")
+OWN_MASK = channels_knob("maskChannelInput", "none")
+INPUT_MASK = channels_knob("maskChannelMask", "alpha")
+INVERT_MASK = bool_knob("invert_mask", False)
+UNPREMULT = channels_knob("unpremult", "none")
+MIX = float_knob("mix", 1.0)
+
+_FIXED = (
+    bool_knob("inject", False),
+    bool_knob("fringe", False),
+    bool_knob("process_mask", False),
+    bool_knob("invert_unpremult", False),
+    float_knob("mix_luminance", 0.0),
+)
+
+
+class PixelNode(NodeClass):
+    """Changes channels of its input 0; `changed` says how."""
+
+    makes_pixels = True
+    num_inputs = 1
+    """Those before the mask."""
+    channels_knob: Knob[ChannelSet] = RGB
+    channels_default_is_known: bool = True
+    """Where it is not, and a script leaves the knob out, only red, green and blue may come in: they are meant."""
+    knobs: tuple[Knob[object], ...] = (INVERT_MASK, MIX)
+    still: tuple[Knob[object], ...] = (RGB, OWN_MASK, INPUT_MASK, UNPREMULT)
+    fixed: tuple[Knob[object], ...] = _FIXED
+
+    def chosen(self, node: Node, moment: Moment) -> ChannelSet:
+        """What is to be changed."""
+        return self.channels_knob.of(node, moment)
+
+    def changed(self, tree: Tree, node: Node, request: Request, pixels: FloatPixels) -> FloatPixels:
+        """H W C, all channels of the request changed; `pixels`: H W C, what they were, unpremultiplied if asked."""
+        raise NotImplementedError
+
+    def together(self, channels: tuple[str, ...], there: tuple[str, ...]) -> tuple[str, ...]:
+        """The channels among `there` without which these cannot be computed, and these."""
+        del there
+        return channels
+
+    def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
+        mask = self._mask_node(tree, node)
+        connected = (tree.script.input_of(node, number) for number in range(1, self.num_inputs))
+        return (tree.input(node, 0), *filter(None, connected), *([mask[0]] if mask else []))
+
+    def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
+        there = tree.channels(tree.input(node, 0))
+        more = set(there) - set(channel_set(["rgb"]).of(there))
+        if more and not self.channels_default_is_known and not self.channels_knob.is_stated(node):
+            raise knob_error(
+                node, self.channels_knob.name, f"is left out, and whether that means {min(more)}, too, is not known"
+            )
+        return there
+
+    def check(self, tree: Tree, node: Node, moment: Moment) -> None:
+        super().check(tree, node, moment)
+        stated = node.knobs.get("inputs", "1").split("+")[0].strip()
+        if len(node.inputs) > self.num_inputs + 1 or (self.num_inputs > 1 and int(stated) > self.num_inputs):
+            raise node_error(node, f"has {len(node.inputs)} inputs, more than are evaluated; disconnect the others")
+
+    def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
+        chosen = self.chosen(node, tree.moment(None)).of(request.channels)
+        if not chosen:
+            return tree.pixels(tree.input(node, 0), request)
+        divisor = self._divisor(tree, node)
+        needed = self.together(chosen, tree.channels(tree.input(node, 0)))
+        asked = tuple(dict.fromkeys((*request.channels, *needed, *divisor)))
+        before = tree.pixels(tree.input(node, 0), replace(request, channels=asked))
+        given = before[..., places_of(needed, asked)]
+        by = before[..., places_of(divisor, asked)]  # H W 1, or H W 0
+        part = replace(request, channels=needed)
+        with np.errstate(all="ignore"):  # pixels may hold infinities and not-a-numbers
+            after = self.changed(tree, node, part, divided(given, by))
+            after = after * by if divisor else after
+            after = _laid_over(given, after, self._amount(tree, node, request))
+        if request.channels == chosen == needed:
+            return after
+        out: FloatPixels = before[..., : len(request.channels)].copy()
+        for channel in chosen:  # one by one: numpy is slow to copy three of every four numbers
+            out[..., request.channels.index(channel)] = after[..., needed.index(channel)]
+        return out
+
+    def _divisor(self, tree: Tree, node: Node) -> tuple[str, ...]:
+        """The channel by which colour is premultiplied; none: nothing is."""
+        found = UNPREMULT.of(node, tree.moment(None)).of(tree.channels(tree.input(node, 0)))
+        if len(found) > 1:
+            raise knob_error(node, UNPREMULT.name, f"selects {len(found)} channels ({', '.join(found)}); choose one")
+        return found
+
+    def _amount(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
+        """How much of the change is let through: one number, or H W 1."""
+        moment = tree.moment(request.frame)
+        amount = np.asarray(MIX.of(node, moment), np.float32)
+        mask = self._mask_node(tree, node)
+        if mask is None:
+            return amount
+        asked = replace(request, channels=mask[1])
+        seen = tree.pixels(mask[0], asked) if mask[1] else np.zeros((1, 1, 1), np.float32)
+        let_through: FloatPixels = amount * (1 - seen if INVERT_MASK.of(node, moment) else seen)
+        return let_through
+
+    def _mask_node(self, tree: Tree, node: Node) -> tuple[Node, tuple[str, ...]] | None:
+        """Where the mask comes from, and its channel; no channel: it has none of that name, and is black."""
+        beside = tree.script.input_of(node, self.num_inputs)
+        moment = tree.moment(None)
+        own, other = OWN_MASK.of(node, moment), INPUT_MASK.of(node, moment)
+        if own == ChannelSet() and (beside is None or other == ChannelSet()):
+            return None
+        if own != ChannelSet() and beside is not None and other != ChannelSet():
+            raise knob_error(node, OWN_MASK.name, "is set beside a mask input; use one of them")
+        knob, place = (
+            (OWN_MASK, tree.input(node, 0)) if beside is None or other == ChannelSet() else (INPUT_MASK, beside)
+        )
+        found = knob.of(node, moment).of(tree.channels(place))
+        if len(found) > 1:
+            raise knob_error(node, knob.name, f"selects {len(found)} channels ({', '.join(found)}); choose one")
+        return place, found
+
+
+def divided(pixels: FloatPixels, by: FloatPixels) -> FloatPixels:
+    """Pixels, H W C, by H W 1, unchanged where that is 0; H W 0: by nothing."""
+    if not by.shape[2]:
+        return pixels
+    straight: FloatPixels = np.divide(pixels, np.where(by == 0, np.float32(1), by))
+    return straight
+
+
+def _laid_over(before: FloatPixels, after: FloatPixels, amount: FloatPixels) -> FloatPixels:
+    """Where one of them is shown alone, an infinity or not-a-number of the other does not matter."""
+    if amount.ndim == 0 and amount == 1:
+        return after
+    mixed: FloatPixels = before * (1 - amount)
+    mixed += after * amount
+    if np.isfinite(mixed).all():
+        return mixed
+    shown: FloatPixels = np.where(amount == 0, before, np.where(amount == 1, after, mixed))
+    return shown
+
+
+class Tone:
+    """What happens to the values of one channel. Equal where it is the same."""
+
+    def of(self, values: FloatPixels) -> FloatPixels:
+        """New values; any shape."""
+        raise NotImplementedError
+
+
+class ToneNode(PixelNode):
+    """Gives each value a new one that depends on it alone, by the numbers for red, green, blue and alpha.
+
+    Where black does not stay black, all of the format is filled.
+    """
+
+    def tone(self, node: Node, part: int, moment: Moment) -> Tone:
+        """For red, green, blue and alpha: part 0 to 3."""
+        raise NotImplementedError
+
+    def info(self, tree: Tree, node: Node, frame: int) -> Info:
+        above = super().info(tree, node, frame)
+        black = np.zeros(1, np.float32)
+        with np.errstate(all="ignore"):
+            lifts = any(tone.of(black)[0] != 0 for tone in self._tones(tree, node, frame, tree.channels(node)).values())
+        return replace(above, data_window=above.data_window.union(above.display_window)) if lifts else above
+
+    def changed(self, tree: Tree, node: Node, request: Request, pixels: FloatPixels) -> FloatPixels:
+        tones = self._tones(tree, node, request.frame, request.channels)
+        first = tones[request.channels[0]]
+        if pixels.flags.c_contiguous and all(tone == first for tone in tones.values()):
+            return first.of(pixels)
+        out = np.empty_like(pixels)
+        for place, channel in enumerate(request.channels):
+            out[..., place] = tones[channel].of(pixels[..., place])
+        return out
+
+    def _tones(self, tree: Tree, node: Node, frame: int, channels: tuple[str, ...]) -> dict[str, Tone]:
+        """By the channels among these that are chosen."""
+        chosen = self.chosen(node, tree.moment(None)).of(channels)
+        tones = [self.tone(node, part, tree.moment(frame)) for part in range(4)]
+        return {channel: self._tone_of(node, channel, tones) for channel in chosen}
+
+    def _tone_of(self, node: Node, channel: str, tones: list[Tone]) -> Tone:
+        part = component(channel)
+        if part is None and any(tone != tones[0] for tone in tones):
+            raise knob_error(
+                node,
+                self.channels_knob.name,
+                f"selects {channel}, which is neither red, green, blue nor alpha, but the values of those differ",
+            )
+        return tones[part or 0]
