@@ -4,6 +4,9 @@ Gradients of a layer point mostly into a few directions, and AdamW, which weighs
 takes the layer's matrix apart: the directions of the momentum are kept, their lengths are made the same (K. Jordan
 2024, https://kellerjordan.github.io/posts/muon). The step's size is that of AdamW's (arXiv 2502.16982, 2.2), so that
 learning rates mean the same.
+
+No layer's steps become smaller when its gradients do. Without an end weights would grow, and with them the features,
+level by level, until units die: each layer is held to about the size that it was drawn with.
 """
 
 from __future__ import annotations
@@ -17,6 +20,9 @@ from torch import Tensor, nn
 KEPT_SHARE = 0.95
 """Of the momentum, each step."""
 WEIGHT_DECAY = 0.01
+LARGEST_NORM = 1.1 * math.sqrt(2)
+"""Of a convolution's weights, over the root of its outputs: a tenth above what is drawn after He (arXiv 1502.01852),
+by which features neither grow nor shrink from layer to layer."""
 ADAMS_SIZE = 0.2
 """Root mean square of AdamW's steps, in learning rates."""
 POLYNOMIALS = (
@@ -62,6 +68,8 @@ class Muon:
         size = ADAMS_SIZE * math.sqrt(max(direction.shape))
         step = _as_weights(equalised(direction), parameter)
         parameter.mul_(1 - self.learning_rate * WEIGHT_DECAY).add_(step, alpha=-self.learning_rate * size)
+        if parameter.dim() == 4:
+            _hold(parameter)
 
 
 def equalised(matrix: Tensor) -> Tensor:
@@ -82,6 +90,13 @@ def equalised(matrix: Tensor) -> Tensor:
         whole = factor @ whole
         gram = factor @ gram @ factor
     return (whole / scale.sqrt()) @ matrix
+
+
+def _hold(weights: Tensor) -> None:
+    """Shorten to LARGEST_NORM what is longer; where looking costs no wait, the others are not multiplied by 1."""
+    share = LARGEST_NORM * math.sqrt(len(weights)) / torch.linalg.vector_norm(weights)
+    if weights.device.type != "cpu" or float(share) < 1:
+        weights.mul_(share.clamp(max=1))
 
 
 def _as_matrix(weights: Tensor) -> Tensor:

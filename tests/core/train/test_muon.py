@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from understudy.train.muon import ADAMS_SIZE, KEPT_SHARE, Muon, equalised
+from understudy.train.muon import ADAMS_SIZE, KEPT_SHARE, LARGEST_NORM, Muon, equalised
 
 
 def spread(rows: int, columns: int, *, smallest: float) -> Tensor:
@@ -49,6 +49,22 @@ def test_a_weight_lies_as_before_and_moves_as_far_as_adamw_would() -> None:
     # 16 directions of length 1 in 16 x 288 numbers, times the square root of the longer side
     assert moved.square().mean().sqrt() == pytest.approx(ADAMS_SIZE * 1e-3, rel=0.15)
     assert conv.bias not in optimizer.momentum, "without a gradient it stays"
+
+
+def test_a_convolution_grows_no_larger_than_it_was_drawn_however_long_it_is_pulled() -> None:
+    torch.manual_seed(2)
+    conv = nn.Conv2d(32, 16, 3)
+    nn.init.kaiming_normal_(conv.weight, nonlinearity="relu")
+    drawn = conv.weight.norm().item()
+    pull, optimizer = torch.randn_like(conv.weight), Muon(conv.parameters(), learning_rate=1e-2)
+    assert conv.bias is not None
+    for _ in range(300):
+        conv.weight.grad = pull + 1e-3 * torch.randn_like(pull)
+        conv.bias.grad = torch.ones_like(conv.bias)
+        optimizer.step()
+    assert conv.weight.norm().item() == pytest.approx(LARGEST_NORM * 16**0.5)
+    assert conv.weight.norm().item() == pytest.approx(1.1 * drawn, rel=0.05)
+    assert conv.bias.abs().min() > 0.4, "biases go where they must"
 
 
 def test_contiguous_weights_move_as_those_that_lie_channels_last() -> None:
