@@ -92,7 +92,7 @@ class UNet(nn.Module):
         skips = []
         for down in self.down:
             skips.append(features)
-            features = down(features)  # N Wk H/2^k W/2^k
+            features = down(_even(features))  # N Wk H/2^k W/2^k
         for reduce, up in zip(self.reduce, self.up, strict=True):
             skip = skips.pop()
             features = functional.interpolate(reduce(features), scale_factor=2.0, mode="nearest")
@@ -101,6 +101,12 @@ class UNet(nn.Module):
             for conv in up.children():  # one by one: nothing holds what came in any longer
                 features = conv(features)
         return features
+
+
+def _even(features: Tensor) -> Tensor:
+    """With zeros beyond an odd side, which changes no answer: of a lone pixel oneDNN's bfloat16 gradient is garbage."""
+    height, width = features.shape[-2:]
+    return functional.pad(features, (0, width % 2, 0, height % 2)) if height % 2 or width % 2 else features
 
 
 def in_channels_last(model: Understudy) -> Understudy:

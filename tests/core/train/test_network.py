@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from understudy.train.network import WIDTHS, NetworkSpec, Understudy, UNet
+from understudy.train.network import WIDTHS, NetworkSpec, Understudy, UNet, in_channels_last
 
 RGB = ("R", "G", "B")
 
@@ -45,6 +45,25 @@ def test_beyond_a_picture_every_layer_sees_zeros_as_beside_a_crop() -> None:
             module.register_forward_pre_hook(see_zeros)
     within = unet(functional.pad(picture, (0, 64 - 53, 0, 48 - 37)))
     torch.testing.assert_close(within[..., :37, :53], alone, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (2, 2), (4, 4), (3, 17)])
+def test_gradients_of_tiny_pictures_in_bfloat16_are_the_same_each_time(height: int, width: int) -> None:
+    """What lay in memory before came out of oneDNN for a stride over one pixel."""
+    torch.manual_seed(0)
+    model = in_channels_last(network())
+    torch.nn.init.normal_(model.leave.weight, std=0.01)
+    scene = torch.rand(2, 3, height, width)
+    found = []
+    for _ in range(5):
+        rubbish = [torch.full((count,), torch.nan) for count in (10, 1000, 20_000, 100_000)]
+        del rubbish
+        model.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16):
+            answer = model.encoded_answer(scene)
+        (answer - scene).square().mean().backward()  # type: ignore[no-untyped-call]
+        found.append([parameter.grad for parameter in model.parameters() if parameter.grad is not None])
+    assert all(torch.equal(one, first) for other in found for one, first in zip(other, found[0], strict=True))
 
 
 def test_it_starts_as_the_guess_and_keeps_bright_values_in_bfloat16() -> None:
