@@ -30,7 +30,7 @@ def test_inputs_to_which_nothing_is_connected(command: Command, shot: SmallShot)
 def test_every_bad_knob_is_told_of(command: Command, shot: SmallShot) -> None:
     knobs = " modelSize Huge\n epochs abc\n batchSizeType Sometimes\n initialWeights Deblur\n"
     faults = command.refused("-X", "CopyCat1", write_script(shot.folder, knobs=knobs), lines=4)
-    for said in ("modelSize is 'Huge'", "epochs holds 'abc'", "batchSizeType is 'Sometimes'", "is 'Deblur'"):
+    for said in ("modelSize is 'Huge'", "epochs refers to 'abc'", "batchSizeType is 'Sometimes'", "is 'Deblur'"):
         assert said in faults
     assert all("CopyCat1 (CopyCat), line " in line for line in faults.splitlines())
     assert not shot.data.exists()
@@ -41,7 +41,7 @@ def test_every_bad_knob_is_told_of(command: Command, shot: SmallShot) -> None:
     [
         (" initialWeights Checkpoint\n", "checkpointFile is empty; name the file"),
         (" cropSize 3\n", "crop_size: 3 is out of range"),
-        (" learningRate {{frame}}\n", "learningRate holds 'frame'"),
+        (" learningRate {{frame}}\n", "learningRate changes with the frame"),
     ],
 )
 def test_knobs_out_of_reach(command: Command, shot: SmallShot, knobs: str, said: str) -> None:
