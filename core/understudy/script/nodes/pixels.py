@@ -7,6 +7,7 @@ Of a mask input that is connected, alpha counts where maskChannelMask is left ou
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 
 import numpy as np
@@ -34,7 +35,7 @@ _FIXED = (
 )
 
 
-class PixelNode(NodeClass):
+class PixelNode(NodeClass, ABC):
     """Changes channels of its input 0; `changed` says how."""
 
     makes_pixels = True
@@ -51,9 +52,9 @@ class PixelNode(NodeClass):
         """What is to be changed."""
         return self.channels_knob.of(node, moment)
 
+    @abstractmethod
     def changed(self, tree: Tree, node: Node, request: Request, pixels: FloatPixels) -> FloatPixels:
         """H W C, all channels of the request changed; `pixels`: H W C, what they were, unpremultiplied if asked."""
-        raise NotImplementedError
 
     def together(self, channels: tuple[str, ...], there: tuple[str, ...]) -> tuple[str, ...]:
         """The channels among `there` without which these cannot be computed, and these."""
@@ -126,13 +127,14 @@ class PixelNode(NodeClass):
         beside = tree.script.input_of(node, self.num_inputs)
         moment = tree.moment(None)
         own, other = OWN_MASK.of(node, moment), INPUT_MASK.of(node, moment)
-        if own == ChannelSet() and (beside is None or other == ChannelSet()):
+        if beside is not None and other != ChannelSet():
+            if own != ChannelSet():
+                raise knob_error(node, OWN_MASK.name, "is set beside a mask input; use one of them")
+            knob, place = INPUT_MASK, beside
+        elif own != ChannelSet():
+            knob, place = OWN_MASK, tree.input(node, 0)
+        else:
             return None
-        if own != ChannelSet() and beside is not None and other != ChannelSet():
-            raise knob_error(node, OWN_MASK.name, "is set beside a mask input; use one of them")
-        knob, place = (
-            (OWN_MASK, tree.input(node, 0)) if beside is None or other == ChannelSet() else (INPUT_MASK, beside)
-        )
         found = knob.of(node, moment).of(tree.channels(place))
         if len(found) > 1:
             raise knob_error(node, knob.name, f"selects {len(found)} channels ({', '.join(found)}); choose one")
@@ -159,12 +161,12 @@ def _laid_over(before: FloatPixels, after: FloatPixels, amount: FloatPixels) -> 
     return shown
 
 
-class Tone:
+class Tone(ABC):
     """What happens to the values of one channel. Equal where it is the same."""
 
+    @abstractmethod
     def of(self, values: FloatPixels) -> FloatPixels:
         """New values; any shape."""
-        raise NotImplementedError
 
 
 class ToneNode(PixelNode):
@@ -173,9 +175,9 @@ class ToneNode(PixelNode):
     Where black does not stay black, all of the format is filled.
     """
 
+    @abstractmethod
     def tone(self, node: Node, part: int, moment: Moment) -> Tone:
         """For red, green, blue and alpha: part 0 to 3."""
-        raise NotImplementedError
 
     def info(self, tree: Tree, node: Node, frame: int) -> Info:
         above = super().info(tree, node, frame)

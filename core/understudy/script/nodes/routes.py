@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -46,14 +47,14 @@ class Route:
     value: float = 0.0
 
 
-class Router(NodeClass):
+class Router(NodeClass, ABC):
     """Gives some channels from elsewhere, and hands on the others of input 0."""
 
     makes_pixels = True
 
+    @abstractmethod
     def routes(self, tree: Tree, node: Node) -> Mapping[str, Route]:
         """By the name of the channel that is given."""
-        raise NotImplementedError
 
     def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
         beside = tree.script.input_of(node, 1)
