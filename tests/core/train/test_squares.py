@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +14,7 @@ from tests.core.train.decoded import decoded
 
 from understudy.dataset import DecodedPair
 from understudy.frames.psnr import PooledPsnr
+from understudy.frames.window import Window
 from understudy.train.batches import gather
 from understudy.train.crops import BLOCK, CropPlan
 from understudy.train.device import Machine
@@ -20,6 +23,7 @@ from understudy.train.squares import (
     FEWEST,
     MARGIN,
     MOST,
+    MOST_DECIBELS,
     SHARE_OF_INTEREST,
     SHARE_OF_PIXELS,
     Square,
@@ -150,11 +154,33 @@ def test_psnr_is_that_of_the_squares_alone() -> None:
         Square(pair=1, y=128, x=16, side=32),
         Square(pair=2, y=64, x=64, side=32),
     )
-    wanted = PooledPsnr(("R", "G", "B"))
+    wanted = []
     for one in squares:
-        pair = pairs[one.pair]
-        wanted.add(pair.input[one.place].astype(np.float32), pair.target[one.place].astype(np.float32))
-    assert squares_psnr(model, pairs, squares, CPU) == pytest.approx(wanted.decibels(), abs=1e-3)
+        pair, own = pairs[one.pair], PooledPsnr(("R", "G", "B"))
+        own.add(pair.input[one.place].astype(np.float32), pair.target[one.place].astype(np.float32))
+        wanted.append(own.decibels())
+    assert squares_psnr(model, pairs, squares, CPU) == pytest.approx(sum(wanted) / len(wanted), abs=1e-3)
+
+
+def test_a_square_that_is_nearly_right_does_not_hide_the_others() -> None:
+    (noisy, other) = pairs_of([(64, 64), (64, 64)])
+    pairs = (noisy, dataclasses.replace(other, target=other.input))
+    model = Understudy(NetworkSpec(input_channels=("R", "G", "B"), target_channels=("R", "G", "B"), model_size="small"))
+    model.guess_matrix.copy_(torch.eye(3))
+    squares = tuple(Square(pair=pair, y=0, x=0, side=32) for pair in (0, 1))
+    alone = squares_psnr(model, pairs, squares[:1], CPU)
+    assert squares_psnr(model, pairs, squares, CPU) == pytest.approx((alone + MOST_DECIBELS) / 2, abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_painted_in_one_frame_alone_is_not_withheld(seed: int) -> None:
+    pairs = pairs_of([(320, 480)] * 4)
+    pairs[2].target[96:192, 208:304] += 3
+    squares = draw_squares(pairs, even(pairs), seed=seed)
+    assert len(squares) >= FEWEST
+    spot = Window(208, 96, 304, 192)
+    taken = [Window(one.x, one.y, one.x + one.side, one.y + one.side) for one in squares if one.pair == 2]
+    assert all(square.intersect(spot).is_empty for square in taken)
 
 
 @pytest.mark.parametrize(("y", "x"), [(0, 0), (96, 112), (240, 336)])
