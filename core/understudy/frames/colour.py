@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import OpenImageIO as oiio
@@ -60,6 +64,37 @@ class ColourRules:
             colorconfig=self._config_name(),
         )
         return np.clip(_pixels_of(shown, f"display {display!r}, view {view!r}"), 0.0, 1.0)
+
+    def converted(self, rgb: FloatPixels, source: str, target: str) -> FloatPixels:
+        """H W 3 pixels of one colour space in another; unchanged where either holds data, or both are the same.
+
+        Raises UnderstudyError when the config lacks one of them.
+        """
+        source, target = self._resolved(source), self._resolved(target)
+        config = self._config()
+        if source == target or config.isData(source) or config.isData(target) or config.equivalent(source, target):
+            return rgb
+        return self._converted(rgb, source, target)
+
+    def displayed(self, rgb: FloatPixels, source: str, display: str, view: str, is_inverse: bool) -> FloatPixels:
+        """H W 3 pixels of the space `source` as the view encodes them for the display, or such pixels brought back.
+
+        Empty display and view are the config's own. Values are not clamped. Raises UnderstudyError for unknown names.
+        """
+        display, view = replace(self, display=display, view=view)._display_and_view()
+        shown = oiio.ImageBufAlgo.ociodisplay(
+            _buffer(rgb),
+            display,
+            view,
+            fromspace=self._resolved(source),
+            inverse=is_inverse,
+            colorconfig=self._config_name(),
+        )
+        return _pixels_of(shown, f"display {display!r}, view {view!r}")
+
+    def check_display(self, display: str, view: str) -> None:
+        """Raise UnderstudyError if the config lacks the display or its view; empty ones are the config's own."""
+        replace(self, display=display, view=view)._display_and_view()
 
     def file_rule(self, path: str) -> str:
         """The colour space that the config's file rules give for this path; empty when only the default rule fits."""
@@ -129,6 +164,40 @@ class ColourRules:
 DEFAULT_COLOUR = ColourRules()
 
 
+@dataclass(frozen=True, kw_only=True)
+class FileTransform:
+    """A lookup table, matrix or colour decision list in a file, applied as OpenColorIO does."""
+
+    path: str
+    """Absolute, with /."""
+    interpolation: str = "linear"
+    """nearest, linear, tetrahedral or best."""
+    entry: str = ""
+    """The id in a file that holds several; empty: the first."""
+    is_inverse: bool = False
+
+    def of(self, rgb: FloatPixels) -> FloatPixels:
+        """H W 3. Raises UnderstudyError for a file that OpenColorIO cannot read."""
+        config = _file_of(self._config())
+        changed = oiio.ImageBufAlgo.colorconvert(_buffer(rgb), "before", "after", colorconfig=config)
+        return _pixels_of(changed, self.path)
+
+    def _config(self) -> str:
+        """A config for it alone: OpenImageIO's own call for files takes no interpolation and no entry."""
+        words = {"src": self.path, "interpolation": self.interpolation, "cccid": self.entry}
+        stated = [f"{name}: {json.dumps(word)}" for name, word in words.items() if word]
+        stated.append("direction: " + ("inverse" if self.is_inverse else "forward"))
+        return (
+            "ocio_profile_version: 2\n"
+            "roles: {default: before}\n"
+            "file_rules: [!<Rule> {name: Default, colorspace: before}]\n"
+            "displays: {none: [!<View> {name: none, colorspace: before}]}\n"
+            "colorspaces:\n"
+            "  - !<ColorSpace> {name: before}\n"
+            f"  - !<ColorSpace> {{name: after, from_scene_reference: !<FileTransform> {{{', '.join(stated)}}}}}\n"
+        )
+
+
 def colour_triplets(channels: Sequence[str]) -> list[list[int]]:
     """Indices of red, green and blue of every layer among `channels` that has all three."""
     places = {channel.lower(): index for index, channel in enumerate(channels)}
@@ -146,6 +215,19 @@ def _load_config(name: str) -> oiio.ColorConfig:
     if reason:
         raise UnderstudyError(f"OCIO config {name} cannot be loaded ({' '.join(reason.split())}); mend it or $OCIO")
     return config
+
+
+@lru_cache(maxsize=1)
+def _config_folder() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="understudy-ocio-")
+
+
+@lru_cache(maxsize=256)
+def _file_of(text: str) -> str:
+    """A file that holds the config, for as long as the program runs: OpenImageIO takes configs from files only."""
+    path = Path(_config_folder().name) / f"{blake2b(text.encode(), digest_size=12).hexdigest()}.ocio"
+    path.write_text(text, encoding="utf-8")
+    return path.as_posix()
 
 
 def _nearest(wanted: str, names: Sequence[str]) -> str:

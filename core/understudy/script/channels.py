@@ -79,6 +79,17 @@ def exr_name(full: str, there: Sequence[str] = ()) -> str:
     return next((channel for channel in there if nuke_name(channel) == wanted), _EXR_NAMES.get(wanted, full))
 
 
+def layer_of(channel: str) -> str:
+    """R -> rgba, diffuse.R -> diffuse, Z -> depth."""
+    return nuke_name(channel).rpartition(".")[0]
+
+
+def colours_of(layer: str, there: Sequence[str]) -> tuple[str, str, str]:
+    """The layer's red, green and blue, each as it is called among `there` if it is there."""
+    red, green, blue = (exr_name(f"{layer}.{colour}", there) for colour in ("red", "green", "blue"))
+    return red, green, blue
+
+
 def is_main(channel: str) -> bool:
     """Whether it is one of R, G, B, A."""
     return nuke_name(channel).startswith(MAIN_LAYER + ".")

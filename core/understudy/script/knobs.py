@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from understudy.errors import UnderstudyError
@@ -12,11 +12,16 @@ from understudy.script.channels import ChannelSet, channel_set
 from understudy.script.graph import Node
 from understudy.script.values.fault import Moves, Unreadable, shortened
 from understudy.script.values.moment import Moment
+from understudy.script.values.written import words_of
 
 Value = TypeVar("Value", covariant=True)
 
 Colour = tuple[float, float, float, float]
 """Values for red, green, blue, alpha."""
+Triple = tuple[float, float, float]
+"""Values for red, green, blue."""
+Matrix = tuple[Triple, Triple, Triple]
+"""Rows."""
 Box = tuple[float, float, float, float]
 """x, y, r, t in pixels from the format's lower left corner, y up."""
 
@@ -121,6 +126,15 @@ def colour_knob(name: str, default: float) -> Knob[Colour]:
     return Knob(name=name, default=(default,) * 4, parse=_colour, parts=("r", "g", "b", "a"))
 
 
+def rgb_knob(name: str, default: float) -> Knob[Triple]:
+    return Knob(name=name, default=(default,) * 3, parse=_triple, parts=("r", "g", "b"))
+
+
+def matrix_knob(name: str) -> Knob[Matrix]:
+    """Three rows of three numbers; left out, it changes nothing."""
+    return Knob(name=name, default=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), parse=_matrix)
+
+
 def box_knob(name: str, default: Box) -> Knob[Box]:
     return Knob(name=name, default=default, parse=_box, parts=("x", "y", "r", "t"))
 
@@ -165,6 +179,30 @@ def _colour(stated: Stated) -> Colour:
     if len(values) != 4:
         raise Unreadable(f"has {len(values)} values in place of 1 or 4")
     return (values[0], values[1], values[2], values[3])
+
+
+def _triple(stated: Stated) -> Triple:
+    values = stated.numbers()
+    if len(values) == 1:
+        values = values * 3
+    if len(values) != 3:
+        raise Unreadable(f"has {len(values)} values in place of 1 or 3")
+    return (values[0], values[1], values[2])
+
+
+def _matrix(stated: Stated) -> Matrix:
+    rows = words_of(stated.raw)
+    if len(rows) != 3:
+        raise Unreadable(f"has {len(rows)} rows in place of 3")
+    first, second, third = (_row(replace(stated, raw=row)) for row in rows)
+    return first, second, third
+
+
+def _row(stated: Stated) -> Triple:
+    values = stated.numbers()
+    if len(values) != 3:
+        raise Unreadable(f"has a row of {len(values)} values in place of 3")
+    return (values[0], values[1], values[2])
 
 
 def _box(stated: Stated) -> Box:

@@ -18,7 +18,9 @@ EVALUATED = frozenset(
         *("Read", "FrameHold", "AppendClip", "FrameRange", "TimeOffset", "TimeClip"),
         *("Dot", "NoOp", "PostageStamp", "Switch", "Group", "Gizmo", "LiveGroup", "VariableGroup", "Input", "Output"),
         *("Crop", "Remove", "Copy", "Shuffle", "Shuffle2", "Premult", "Unpremult", "Merge2", "Dissolve"),
-        *("Grade", "Multiply", "Add", "Gamma", "Clamp", "Invert"),
+        *("Grade", "Multiply", "Add", "Gamma", "Clamp", "Invert", "Saturation", "HueShift", "ColorMatrix"),
+        *("ColorCorrect", "Colorspace", "Log2Lin", "PLogLin", "EXPTool", "Expression"),
+        *("OCIOColorSpace", "OCIODisplay", "OCIOFileTransform", "OCIOCDLTransform", "OCIOLogConvert"),
     ]
 )
 """The classes that understudy evaluates without Nuke. A test holds them equal to its own list."""

@@ -109,6 +109,6 @@ def test_channels_are_found_among_more_that_were_asked_for_before(shot: str, tmp
 def test_every_class_says_its_names_and_its_page() -> None:
     for known in NODE_CLASSES:
         assert known.names
-        assert re.fullmatch(re.escape(PAGES) + r"[a-z_]+/[a-z]+\.html", PAGES + known.page)
+        assert re.fullmatch(re.escape(PAGES) + r"[a-z_]+/[a-z0-9_]+\.html", PAGES + known.page)
     names = [name for known in NODE_CLASSES for name in known.names]
     assert len(names) == len(set(names))

@@ -301,10 +301,28 @@ def test_arithmetic_on_channels_that_are_no_colour(layered: str) -> None:
         _shown(layered + "Add { channels all value {1 1 1 2} }", "Z")
 
 
-def test_channels_left_out_are_taken_where_they_can_only_mean_one_thing(tmp_path: Path, layered: str) -> None:
+def test_arithmetic_is_on_all_channels_where_the_script_names_none(tmp_path: Path, layered: str) -> None:
+    assert _shown(layered + "Invert {}", "R", "A", "Z", "diffuse.G") == [0, 0.5, -4, -6]
+    assert _shown(layered + "Multiply { value 2 }", "B", "A", "mask.a") == [6, 1, 18]
+    assert _shown(layered + "Clamp {}", "R", "G", "Z", "A") == [1, 1, 1, 0.5]
     colour = _read(tmp_path, "COLOUR", [[1, 2, 3]], ("R", "G", "B"))
-    assert _shown(colour + "Invert {}", "R", "G", "B") == [0, -1, -2]
-    with pytest.raises(UnderstudyError, match=r"Invert1 \(Invert\), line 2: knob channels is left out, and whether"):
-        pull(layered + "Invert {}")
     with pytest.raises(UnderstudyError, match=r"Gamma1 \(Gamma\), line 2: knob value is 0 or less"):
         pull(colour + "Gamma { value 0 }")
+
+
+@pytest.mark.parametrize(
+    ("knobs", "row"),
+    [
+        # -1, 0.25, 1 and 3; beyond an end stands that end's own value, 0 below and 1 above unless it is stated
+        ("MinClampTo_enable true MaxClampTo_enable true minimum 0.5 maximum 2", [0, 0, 1, 1]),
+        ("MinClampTo_enable true MinClampTo 7", [7, 0.25, 1, 1]),
+        ("MaxClampTo_enable true MaxClampTo {9 8 8 8}", [0, 0.25, 1, 9]),
+        ("MaxClampTo_enable true maximum 0", [0, 1, 1, 1]),
+        ("minimum_enable false MinClampTo_enable true MinClampTo 7", [-1, 0.25, 1, 1]),
+        ("maximum inf", [0, 0.25, 1, 3]),
+        ("maximum 1.#INF minimum 0.5", [0.5, 0.5, 1, 3]),
+    ],
+)
+def test_clamp_to_values_of_its_own(tmp_path: Path, knobs: str, row: list[float]) -> None:
+    values = _read(tmp_path, "VALUES", [[-1], [0.25], [1], [3]], ("R",))
+    assert pull(f"{values}Clamp {{ {knobs} }}").pixels[0, :, 0].tolist() == row

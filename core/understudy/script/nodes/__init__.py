@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from understudy.script.nodes import arithmetic, crop, flow, grade, merge, premult, read, remove, routes, time
+from understudy.script.nodes import (
+    arithmetic,
+    colorcorrect,
+    colorspace,
+    colours,
+    crop,
+    exposure,
+    expression,
+    flow,
+    grade,
+    merge,
+    ocio,
+    premult,
+    read,
+    remove,
+    routes,
+    time,
+)
 from understudy.script.nodes.base import NodeClass
 
 NODE_CLASSES: tuple[NodeClass, ...] = (
@@ -32,6 +49,20 @@ NODE_CLASSES: tuple[NodeClass, ...] = (
     arithmetic.Gamma(),
     arithmetic.Clamp(),
     arithmetic.Invert(),
+    colours.Saturation(),
+    colours.HueShift(),
+    colours.ColorMatrix(),
+    colorcorrect.ColorCorrect(),
+    colorspace.Colorspace(),
+    exposure.Log2Lin(),
+    exposure.PLogLin(),
+    exposure.EXPTool(),
+    expression.Expression(),
+    ocio.OCIOColorSpace(),
+    ocio.OCIODisplay(),
+    ocio.OCIOFileTransform(),
+    ocio.OCIOCDLTransform(),
+    ocio.OCIOLogConvert(),
 )
 BY_NAME = {name: known for known in NODE_CLASSES for name in known.names}
 DECLARED = {name: (*known.knobs, *known.still, *known.fixed) for name, known in BY_NAME.items()}

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from understudy.frames.image import FloatPixels
 from understudy.script.graph import Node
-from understudy.script.knobs import bool_knob, colour_knob, knob_error
+from understudy.script.knobs import Colour, Stated, bool_knob, colour_knob, knob_error
 from understudy.script.nodes.base import Tree
-from understudy.script.nodes.pixels import PixelNode, Tone, ToneNode
+from understudy.script.nodes.pixels import ALL, PixelNode, Tone, ToneNode
 from understudy.script.values.moment import Moment
 
 FACTOR = colour_knob("value", 1.0)
 SUMMAND = colour_knob("value", 0.0)
 GAMMA = colour_knob("value", 1.0)
 MINIMUM = colour_knob("minimum", 0.0)
-MAXIMUM = colour_knob("maximum", 1.0)
+_FINITE_MAXIMUM = colour_knob("maximum", 1.0)
+_ENDLESS = ("inf", "1.#inf")
+"""What Nuke writes for a maximum that is none."""
 HAS_MINIMUM = bool_knob("minimum_enable", True)
 HAS_MAXIMUM = bool_knob("maximum_enable", True)
-CLAMP_TO = (bool_knob("MinClampTo_enable", False), bool_knob("MaxClampTo_enable", False))
+BELOW = colour_knob("MinClampTo", 0.0)
+ABOVE = colour_knob("MaxClampTo", 1.0)
+HAS_BELOW = bool_knob("MinClampTo_enable", False)
+HAS_ABOVE = bool_knob("MaxClampTo_enable", False)
 INVERT_CLAMPS = bool_knob("clamp", False)
+
+
+def _maximum(stated: Stated) -> Colour:
+    return (np.inf,) * 4 if stated.raw.strip().lower() in _ENDLESS else _FINITE_MAXIMUM.parse(stated)
+
+
+MAXIMUM = replace(_FINITE_MAXIMUM, parse=_maximum)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,30 +73,50 @@ class Power(Tone):
         return bent
 
 
-class Multiply(ToneNode):
+@dataclass(frozen=True, kw_only=True)
+class Ends(Tone):
+    """What lies beyond an end becomes a value of its own."""
+
+    low: float
+    high: float
+    below: float
+    above: float
+
+    def of(self, values: FloatPixels) -> FloatPixels:
+        kept: FloatPixels = values.copy()
+        kept[values < self.low] = self.below
+        kept[values > self.high] = self.above
+        return kept
+
+
+class Arithmetic(ToneNode):
+    """On every channel, alpha and depth, too, unless the script names some."""
+
+    channels_knob = ALL
+    still = (ALL, *PixelNode.still[1:])
+
+
+class Multiply(Arithmetic):
     names = ("Multiply",)
-    page = "color_nodes/multiply.html"
-    channels_default_is_known = False
+    page = "color_nodes/multiply_color.html"
     knobs = (*PixelNode.knobs, FACTOR)
 
     def tone(self, node: Node, part: int, moment: Moment) -> Tone:
         return Line(factor=FACTOR.of(node, moment)[part])
 
 
-class Add(ToneNode):
+class Add(Arithmetic):
     names = ("Add",)
     page = "color_nodes/add.html"
-    channels_default_is_known = False
     knobs = (*PixelNode.knobs, SUMMAND)
 
     def tone(self, node: Node, part: int, moment: Moment) -> Tone:
         return Line(summand=SUMMAND.of(node, moment)[part])
 
 
-class Gamma(ToneNode):
+class Gamma(Arithmetic):
     names = ("Gamma",)
     page = "color_nodes/gamma.html"
-    channels_default_is_known = False
     knobs = (*PixelNode.knobs, GAMMA)
 
     def check(self, tree: Tree, node: Node, moment: Moment) -> None:
@@ -99,27 +131,28 @@ class Gamma(ToneNode):
         return Power(exponent=1 / gamma)
 
 
-class Clamp(ToneNode):
+class Clamp(Arithmetic):
     """Where the minimum lies above the maximum, the maximum counts."""
 
     names = ("Clamp",)
     page = "color_nodes/clamp.html"
-    channels_default_is_known = False
-    knobs = (*PixelNode.knobs, MINIMUM, MAXIMUM, HAS_MINIMUM, HAS_MAXIMUM)
-    fixed = (*PixelNode.fixed, *CLAMP_TO)
+    knobs = (*PixelNode.knobs, MINIMUM, MAXIMUM, HAS_MINIMUM, HAS_MAXIMUM, BELOW, ABOVE, HAS_BELOW, HAS_ABOVE)
 
     def tone(self, node: Node, part: int, moment: Moment) -> Tone:
         low = MINIMUM.of(node, moment)[part] if HAS_MINIMUM.of(node, moment) else -np.inf
         high = MAXIMUM.of(node, moment)[part] if HAS_MAXIMUM.of(node, moment) else np.inf
-        return Line(low=low, high=high)
+        has_below, has_above = HAS_BELOW.of(node, moment), HAS_ABOVE.of(node, moment)
+        if not (has_below or has_above):
+            return Line(low=low, high=high)
+        below = BELOW.of(node, moment)[part] if has_below else low
+        return Ends(low=low, high=high, below=below, above=ABOVE.of(node, moment)[part] if has_above else high)
 
 
-class Invert(ToneNode):
+class Invert(Arithmetic):
     """1 - value."""
 
     names = ("Invert",)
     page = "color_nodes/invert.html"
-    channels_default_is_known = False
     knobs = (*PixelNode.knobs, INVERT_CLAMPS)
 
     def tone(self, node: Node, part: int, moment: Moment) -> Tone:

@@ -12,8 +12,9 @@ from understudy.frames.image import FloatPixels, Image
 from understudy.frames.layers import Header
 from understudy.frames.read import read_image
 from understudy.frames.window import Window
-from understudy.script.channels import component, nuke_name
+from understudy.script.channels import component, layer_of
 from understudy.script.nodes.base import Reading
+from understudy.script.nodes.transfer import REC709
 
 ALPHA = "A"
 _LINEAR_NAMES = ("linear", "scene_linear", "raw", "none")
@@ -67,8 +68,8 @@ class Loader:
 
     def _with_siblings(self, channels: tuple[str, ...]) -> tuple[str, ...]:
         """Red, green and blue of a layer are converted together, also where only one of them is asked for."""
-        layers = {_layer(channel) for channel in channels if component(channel) in (0, 1, 2)}
-        siblings = [name for name in self.stored if _layer(name) in layers and component(name) in (0, 1, 2)]
+        layers = {layer_of(channel) for channel in channels if component(channel) in (0, 1, 2)}
+        siblings = [name for name in self.stored if layer_of(name) in layers and component(name) in (0, 1, 2)]
         return channels if self.space == RAW else tuple(dict.fromkeys((*channels, *siblings)))
 
     def _of_one_part(self, channels: tuple[str, ...], region: Window) -> Image:
@@ -101,7 +102,7 @@ class Loader:
             return self.reading.colour.to_working(image, self.space)
         pixels = image.pixels.copy()  # H W C
         for triplet in colour_triplets(image.channels):
-            pixels[..., triplet] = _rec709_to_linear(pixels[..., triplet])
+            pixels[..., triplet] = REC709.to_linear(pixels[..., triplet])
         return replace(image, pixels=pixels)
 
     @staticmethod
@@ -121,11 +122,6 @@ def with_channels(image: Image, channels: tuple[str, ...]) -> Image:
         if channel in image.channels:
             pixels[..., place] = image.pixels[..., image.channels.index(channel)]
     return replace(image, pixels=pixels, channels=channels)
-
-
-def _rec709_to_linear(encoded: FloatPixels) -> FloatPixels:
-    curved = ((np.maximum(encoded, 0.081) + 0.099) / 1.099) ** (1 / 0.45)
-    return np.where(encoded < 0.081, encoded / 4.5, curved).astype(np.float32)
 
 
 def stored_channels(header: Header, view: str) -> dict[str, str]:
@@ -157,7 +153,3 @@ def known_space(colour: ColourRules, stated: str) -> str | None:
     if role.lower() == _REC709:
         return _REC709
     return next(filter(colour.knows, (*_OCIO_NAMES.get(role.lower(), ()), role)), None)
-
-
-def _layer(channel: str) -> str:
-    return nuke_name(channel).rpartition(".")[0]

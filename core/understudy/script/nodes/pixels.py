@@ -13,13 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.frames.image import FloatPixels
-from understudy.script.channels import ChannelSet, channel_set, component, places_of
+from understudy.script.channels import ChannelSet, component, places_of
 from understudy.script.graph import Node
 from understudy.script.knobs import Knob, bool_knob, channels_knob, float_knob, knob_error
 from understudy.script.nodes.base import Info, NodeClass, Request, Tree, node_error
 from understudy.script.values.moment import Moment
 
 RGB = channels_knob("channels", "rgb")
+ALL = channels_knob("channels", "all")
 OWN_MASK = channels_knob("maskChannelInput", "none")
 INPUT_MASK = channels_knob("maskChannelMask", "alpha")
 INVERT_MASK = bool_knob("invert_mask", False)
@@ -42,8 +43,6 @@ class PixelNode(NodeClass, ABC):
     num_inputs = 1
     """Those before the mask."""
     channels_knob: Knob[ChannelSet] = RGB
-    channels_default_is_known: bool = True
-    """Where it is not, and a script leaves the knob out, only red, green and blue may come in: they are meant."""
     knobs: tuple[Knob[object], ...] = (INVERT_MASK, MIX)
     still: tuple[Knob[object], ...] = (RGB, OWN_MASK, INPUT_MASK, UNPREMULT)
     fixed: tuple[Knob[object], ...] = _FIXED
@@ -61,19 +60,18 @@ class PixelNode(NodeClass, ABC):
         del there
         return channels
 
+    def looked_at(self, tree: Tree, node: Node) -> tuple[str, ...]:
+        """Channels of input 0 that the knobs name, so that they decide what becomes of others."""
+        del tree, node
+        return ()
+
     def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
         mask = self._mask_node(tree, node)
         connected = (tree.script.input_of(node, number) for number in range(1, self.num_inputs))
         return (tree.input(node, 0), *filter(None, connected), *([mask[0]] if mask else []))
 
     def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
-        there = tree.channels(tree.input(node, 0))
-        more = set(there) - set(channel_set(["rgb"]).of(there))
-        if more and not self.channels_default_is_known and not self.channels_knob.is_stated(node):
-            raise knob_error(
-                node, self.channels_knob.name, f"is left out, and whether that means {min(more)}, too, is not known"
-            )
-        return there
+        return tree.channels(tree.input(node, 0))
 
     def check(self, tree: Tree, node: Node, moment: Moment) -> None:
         super().check(tree, node, moment)
@@ -86,7 +84,8 @@ class PixelNode(NodeClass, ABC):
         if not chosen:
             return tree.pixels(tree.input(node, 0), request)
         divisor = self._divisor(tree, node)
-        needed = self.together(chosen, tree.channels(tree.input(node, 0)))
+        together = self.together(chosen, tree.channels(tree.input(node, 0)))
+        needed = tuple(dict.fromkeys((*together, *self.looked_at(tree, node))))
         asked = tuple(dict.fromkeys((*request.channels, *needed, *divisor)))
         before = tree.pixels(tree.input(node, 0), replace(request, channels=asked))
         given = before[..., places_of(needed, asked)]
@@ -141,6 +140,11 @@ class PixelNode(NodeClass, ABC):
         return place, found
 
 
+def filled(info: Info) -> Info:
+    """What is known of a picture whose black is no longer black: all of the format has pixels."""
+    return replace(info, data_window=info.data_window.union(info.display_window))
+
+
 def divided(pixels: FloatPixels, by: FloatPixels) -> FloatPixels:
     """Pixels, H W C, by H W 1, unchanged where that is 0; H W 0: by nothing."""
     if not by.shape[2]:
@@ -184,7 +188,7 @@ class ToneNode(PixelNode):
         black = np.zeros(1, np.float32)
         with np.errstate(all="ignore"):
             lifts = any(tone.of(black)[0] != 0 for tone in self._tones(tree, node, frame, tree.channels(node)).values())
-        return replace(above, data_window=above.data_window.union(above.display_window)) if lifts else above
+        return filled(above) if lifts else above
 
     def changed(self, tree: Tree, node: Node, request: Request, pixels: FloatPixels) -> FloatPixels:
         tones = self._tones(tree, node, request.frame, request.channels)

@@ -74,7 +74,10 @@ class Formula:
         return result
 
     def compute(self, look: Callable[[Name, float | None], Numbers]) -> Numbers:
-        """The result for numbers or arrays of them; both sides of a choice are computed, and one is taken."""
+        """The result for numbers or arrays of them; both sides of a choice are computed, and one is taken.
+
+        Raises Unreadable where a frame that is asked for is no single number.
+        """
         stack: list[Numbers] = []
         for step in self.steps:
             if isinstance(step, Call):
@@ -82,10 +85,15 @@ class Formula:
                 del stack[len(stack) - step.count :]
                 stack.append(step.function(*arguments))
             elif isinstance(step, Name):
-                stack.append(look(step, float(stack.pop()) if step.has_frame else None))
+                stack.append(look(step, self._frame(stack.pop()) if step.has_frame else None))
             else:
                 stack.append(step)
         return stack[-1]
+
+    def _frame(self, asked: Numbers) -> float:
+        if np.ndim(asked):
+            raise Unreadable(f"holds {shortened(self.text)}, which asks for another frame at each pixel")
+        return float(asked)
 
 
 def formula_of(text: str) -> Formula:

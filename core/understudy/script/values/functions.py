@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
@@ -36,6 +37,10 @@ def _truth(test: Callable[[Numbers, Numbers], NDArray[np.bool_]]) -> Function:
     return lambda a, b: _number(test(a, b))
 
 
+def _test(test: Callable[[Numbers], NDArray[np.bool_]]) -> Function:
+    return lambda a: _number(test(a))
+
+
 def choose(test: Numbers, yes: Numbers, no: Numbers) -> Numbers:
     """`test ? yes : no`."""
     return np.where(np.not_equal(test, 0), yes, no)
@@ -62,6 +67,13 @@ def _step(edge: Numbers, a: Numbers) -> Numbers:
 def _smoothstep(low: Numbers, high: Numbers, a: Numbers) -> Numbers:
     along = _clamp((a - low) / (high - low))
     return along * along * (3 - 2 * along)
+
+
+def _equal(a: Numbers, *others: Numbers) -> Numbers:
+    found = np.equal(a, others[0])
+    for other in others[1:]:
+        found = np.logical_or(found, np.equal(a, other))
+    return _number(found)
 
 
 BINARY: dict[str, Function] = {
@@ -95,13 +107,17 @@ FUNCTIONS: dict[str, Operation] = {
     "hypot": Operation(np.hypot, 2, 2),
     "pow": Operation(np.float_power, 2, 2),
     "pow2": Operation(np.square, 1, 1),
-    "min": Operation(lambda *all_of: np.minimum.reduce(all_of), 1, 16),
-    "max": Operation(lambda *all_of: np.maximum.reduce(all_of), 1, 16),
+    "min": Operation(lambda *all_of: reduce(np.minimum, all_of), 1, 16),
+    "max": Operation(lambda *all_of: reduce(np.maximum, all_of), 1, 16),
     "clamp": Operation(_clamp, 1, 3),
     "lerp": Operation(_lerp, 3, 3),
     "mix": Operation(_lerp, 3, 3),
     "step": Operation(_step, 2, 2),
+    **{name: Operation(_test(getattr(np, name)), 1, 1) for name in ("isnan", "isinf", "isfinite")},
+    "sign": Operation(np.sign, 1, 1),
+    "copysign": Operation(np.copysign, 2, 2),
+    "equal": Operation(_equal, 2, 16),
     "smoothstep": Operation(_smoothstep, 3, 3),
 }
 
-CONSTANTS = {"pi": np.pi, "true": 1.0, "false": 0.0, "on": 1.0, "off": 0.0, "yes": 1.0, "no": 0.0}
+CONSTANTS = {"pi": np.pi, "PI": np.pi, "true": 1.0, "false": 0.0, "on": 1.0, "off": 0.0, "yes": 1.0, "no": 0.0}

@@ -34,7 +34,7 @@ Source: TypeAlias = "float | Curve | Driven"
 @lru_cache(maxsize=4096)
 def sources_of(raw: str) -> tuple[Source, ...]:
     """What gives each number of a knob, in their order. Raises Unreadable."""
-    words = _list(raw)
+    words = words_of(raw)
     if words[:1] == ["curve"]:
         return (curve_of(words[1:]),)
     return tuple(map(_source, words))
@@ -42,7 +42,7 @@ def sources_of(raw: str) -> tuple[Source, ...]:
 
 def whole_source(raw: str) -> Source:
     """What gives the one number of a knob that has no other; an expression may have spaces. Raises Unreadable."""
-    words = _list(raw)
+    words = words_of(raw)
     if len(words) == 1 or words[:1] == ["curve"]:
         return sources_of(raw)[0]
     return _source(raw)
@@ -53,7 +53,7 @@ def _source(word: str) -> Source:
         return number_of(word)
     if word.lower() in (*_TRUE, *_FALSE):
         return float(word.lower() in _TRUE)
-    inner = _list(word)
+    inner = words_of(word)
     if not inner:
         raise Unreadable(f"holds {shortened(word)} where a number is needed")
     if inner[0] == "curve" and all(map(_OF_KEYS.fullmatch, inner[1:])):
@@ -67,7 +67,8 @@ def _keys(words: list[str]) -> Curve | None:
     return None if set(words) <= {"i"} else curve_of(words)
 
 
-def _list(raw: str) -> list[str]:
+def words_of(raw: str) -> list[str]:
+    """The words of a list as Tcl has them. Raises Unreadable."""
     try:
         return [word.text for word in read_list(raw, "", 0)]
     except UnderstudyError:
