@@ -1,10 +1,11 @@
 """Held-out quality against wall time: a few painted frames of shots whose every frame is known.
 
-    python -m benchmarks.quality.measure [--shots NAME ...] [--final] [--seconds 60] [--seeds 1] [--ways NAME ...]
-        [--keep FOLDER] [--threads N] [--tunet FOLDER] [--few-shot FOLDER] [--peer-python EXECUTABLE]
+    python -m benchmarks.quality.measure [--shots NAME ...] [--final] [--seconds 60 | --steps N] [--seeds 1]
+        [--ways NAME ...] [--keep FOLDER] [--threads N] [--tunet FOLDER] [--few-shot FOLDER] [--peer-python EXECUTABLE]
 
 Each way trains for so many seconds on the painted frames alone. What is told, along its run, is closeness on all
-others: PSNR as displayed, PSNR of stops for colour, mean absolute error for mattes, and flicker. --final takes the
+others: PSNR as displayed, PSNR of stops for colour, mean absolute error for mattes, and flicker. With --steps our own
+ways take so many steps instead: for what a busy machine must not decide, as how far seeds lie apart. --final takes the
 shots that are kept aside; they are for judging, not for choosing. --threads gives all ways as many threads of the CPU.
 Ways of other projects want the folder of their checkout, and a Python that has what they require.
 """
@@ -59,6 +60,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--shots", nargs="+", choices=[*DEVELOPMENT, *FINAL], default=None)
     parser.add_argument("--final", action="store_true")
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--steps", type=int, default=None)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=["small", "medium"])
     parser.add_argument("--keep", type=Path, default=None, metavar="FOLDER", help="shots, runs and scores.jsonl")
@@ -72,6 +74,8 @@ def main(words: Sequence[str] | None = None) -> None:
     lacks = [lack for way in arguments.ways if (lack := WAYS[way].lacking(_means(arguments)))]
     if lacks:
         parser.error(lacks[0])
+    if arguments.steps and not all(isinstance(WAYS[way], Ours) for way in arguments.ways):
+        parser.error("--steps is for our own ways alone")
     chosen = FINAL if arguments.final else DEVELOPMENT
     wanted = arguments.shots or [name for name, shot in chosen.items() if shot.is_there]
     with tempfile.TemporaryDirectory() as passing:
@@ -91,8 +95,15 @@ def measure(name: str, shot: Shot, arguments: argparse.Namespace, folder: Path) 
     for seed in range(arguments.seeds):
         for number, way in enumerate(arguments.ways):
             run = place / f"seed{seed}_{number}"
-            seconds, means = arguments.seconds, _means(arguments)
-            task = Task(shot=shot, files=files, seed=seed, seconds=seconds, folder=run, means=means)
+            task = Task(
+                shot=shot,
+                files=files,
+                seed=seed,
+                seconds=arguments.seconds,
+                steps=arguments.steps,
+                folder=run,
+                means=_means(arguments),
+            )
             for snapshot in WAYS[way].train(task):
                 answers = snapshot.answers({frame: examples[frame].seen for frame in shot.held_out})
                 found = scores(shot.wanted, answers, {frame: examples[frame].wanted for frame in shot.held_out})

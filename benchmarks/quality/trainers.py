@@ -63,6 +63,8 @@ class Task:
     folder: Path
     """For what is written on the way."""
     means: Means = Means()
+    steps: int | None = None
+    """Of ours, in place of the clock: what a busy machine lets a run do in its time is not the run's own."""
 
 
 class Trainer(Protocol):
@@ -94,15 +96,18 @@ class Ours:
 
     def train(self, task: Task) -> Iterator[Snapshot]:
         """Run once; its checkpoints are the snapshots. A first, short run says how many steps a second there are."""
-        steps_a_second = self._run(task, 6.0, task.folder / "pace", 10**6).rate
-        interval = max(1, int(steps_a_second * task.seconds / self.snapshots))
-        yield from self._run(task, task.seconds, task.folder / "run", interval).snapshots()
+        steps, end = task.steps, _minutes(task.seconds)
+        if steps is None:
+            steps = int(self._run(task, _minutes(6.0), task.folder / "pace", 10**6).rate * task.seconds)
+        else:
+            end = ("--steps", str(steps))
+        yield from self._run(task, end, task.folder / "run", max(1, steps // self.snapshots)).snapshots()
 
-    def _run(self, task: Task, seconds: float, data: Path, interval: int) -> _Run:
+    def _run(self, task: Task, end: tuple[str, ...], data: Path, interval: int) -> _Run:
         words = [
-            *("train", *task.files.words(), "--frames", format_frames(task.shot.painted)),
-            *("--data-directory", str(data), "--run-name", "bench", "--minutes", str(seconds / 60)),
-            *("--seed", str(task.seed), "--steps", "1000000", "--checkpoint-interval", str(interval)),
+            *("train", *task.files.words(), "--frames", format_frames(task.shot.painted), *end),
+            *("--data-directory", str(data), "--run-name", "bench"),
+            *("--seed", str(task.seed), "--checkpoint-interval", str(interval)),
             *("--max-checkpoints", "100", "--contact-sheet-interval", "1000000", *self.flags),
             *(("--threads", str(task.means.threads)) if task.means.threads else ()),
         ]
@@ -111,6 +116,10 @@ class Ours:
         if done.returncode:
             raise SystemExit(done.stdout + done.stderr)
         return _Run(RunFiles(data, "bench"))
+
+
+def _minutes(seconds: float) -> tuple[str, ...]:
+    return "--steps", "1000000", "--minutes", str(seconds / 60)
 
 
 class _Run:
