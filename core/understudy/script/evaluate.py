@@ -111,13 +111,13 @@ class Evaluator:
         return out
 
     def pixels(self, node: Node, request: Request) -> FloatPixels:
-        """H W C over the region, black outside the node's data window and in channels that it has not."""
+        """H W C over the region, black outside the node's data window (unless it has no end) and in other channels."""
         source = self._source(node, request.frame)
         node, region = source.node, request.region
         known = self._class_at(node, source.frame)
         there, wanted = self.channels(node) if known.knows_all_channels else request.channels, set(request.channels)
         channels = tuple(channel for channel in there if channel in wanted)  # in one order, however they are asked for
-        shared = self.info(node, source.frame).data_window.intersect(region)
+        shared = region if known.is_endless else self.info(node, source.frame).data_window.intersect(region)
         if shared.is_empty or not channels:
             return np.zeros((region.height, region.width, len(request.channels)), np.float32)  # H W C
         asked = Request(frame=source.frame, channels=channels, region=shared)

@@ -24,7 +24,7 @@ OFF_STACK_CLASSES = frozenset(("Root", "Viewer"))
 GROUP_CLASSES = frozenset(("Group", "Gizmo", "VariableGroup"))
 """Classes followed by their inner nodes and `end_group`. LiveGroup is one only when its nodes are written out."""
 
-_IGNORED_COMMANDS = frozenset(("version", "define_window_layout_xml", "add_layer", "add_format", "load", "knobDefault"))
+_IGNORED_COMMANDS = frozenset(("version", "define_window_layout_xml", "add_format", "load", "knobDefault"))
 _CLASS_NAME = re.compile(r"[A-Za-z_][\w.:|-]*")
 _STACK_WORD = re.compile(r"\[\s*stack\s+(\d{1,6})\s*\]")
 _INPUT_COUNT = re.compile(r"\d{1,4}(\+\d{1,4})*")
@@ -71,6 +71,8 @@ class Script:
     """Root's raw knobs; empty for a snippet."""
     nodes: tuple[Node, ...]
     """In file order, Root left out."""
+    layers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The channels of each layer that the script states (`add_layer`), by Nuke's names, in its order."""
 
     def input_of(self, node: Node, number: int) -> Node | None:
         """The node connected to input `number`, from 0; None where nothing is."""
@@ -104,7 +106,7 @@ def parse_script(text: str, path: Path, file: str = "") -> Script:
     for command in read_commands(text, machine.file):
         machine.run(command)
     machine.finish()
-    return Script(path=path, root=machine.root, nodes=tuple(machine.nodes))
+    return Script(path=path, root=machine.root, nodes=tuple(machine.nodes), layers=machine.layers)
 
 
 @dataclass(kw_only=True)
@@ -129,6 +131,7 @@ class _StackMachine:
         self.file = file
         self.root: dict[str, str] = {}
         self.nodes: list[Node] = []
+        self.layers: dict[str, tuple[str, ...]] = {}
         self._scopes = [_Scope(group=None)]
         self._variables: dict[str, int | None] = {"cut_paste_input": None}
         self._clones: dict[str, int] = {}
@@ -145,6 +148,8 @@ class _StackMachine:
             self._end_group(command)
         elif name == "clone" and len(arguments) in (2, 3):
             self._clone(command)
+        elif name == "add_layer" and len(arguments) == 1:
+            self._add_layer(arguments[0])
         elif name in _IGNORED_COMMANDS:
             return
         elif len(arguments) == 1 and _CLASS_NAME.fullmatch(name):
@@ -199,6 +204,10 @@ class _StackMachine:
         shared = {knob: value for knob, value in original.knobs.items() if knob != "inputs"}
         body = _Body(knobs={**shared, **body.knobs}, user_knobs=original.user_knobs + body.user_knobs)
         self._node(original.class_name, body, command)
+
+    def _add_layer(self, word: Word) -> None:
+        layer, *channels = [element.text for element in read_list(word.text, self.file, word.line)] or [""]
+        self.layers[layer] = tuple(dict.fromkeys((*self.layers.get(layer, ()), *channels)))
 
     def _open_written_out_live_group(self, following: Command) -> None:
         """The nodes of a LiveGroup, if written out, are indented below it."""

@@ -22,6 +22,8 @@ Triple = tuple[float, float, float]
 """Values for red, green, blue."""
 Matrix = tuple[Triple, Triple, Triple]
 """Rows."""
+Pair = tuple[float, float]
+"""Of the two directions: x and y, or width and height."""
 Box = tuple[float, float, float, float]
 """x, y, r, t in pixels from the format's lower left corner, y up."""
 
@@ -42,6 +44,17 @@ class Stated:
     def numbers(self) -> list[float]:
         """Of a knob that has several. Raises Unreadable."""
         return self.moment.numbers(self.node, self.name, self.raw)
+
+    def channel_words(self) -> list[str]:
+        """Of a knob that selects channels: layers and channels, each with a `-` where it is switched off.
+
+        Raises Unreadable.
+        """
+        words = self.raw.split()
+        strange = [word for word in words if not re.fullmatch(r"-?[\w.]+", word)]
+        if strange:
+            raise Unreadable(f"holds {shortened(strange[0])}, which is not a channel or layer")
+        return words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +152,11 @@ def box_knob(name: str, default: Box) -> Knob[Box]:
     return Knob(name=name, default=default, parse=_box, parts=("x", "y", "r", "t"))
 
 
+def pair_knob(name: str, default: Pair, parts: tuple[str, str] = ("x", "y")) -> Knob[Pair]:
+    """One number stands for both."""
+    return Knob(name=name, default=default, parse=_pair, parts=parts)
+
+
 def text_knob(name: str, default: str = "") -> Knob[str]:
     return Knob(name=name, default=default, parse=lambda stated: stated.raw.strip())
 
@@ -155,6 +173,16 @@ def word_knob(name: str, choices: Sequence[str], default: str) -> Knob[str]:
 
 def channels_knob(name: str, default: str) -> Knob[ChannelSet]:
     return Knob(name=name, default=channel_set([default]), parse=_channels)
+
+
+def channel_knob(name: str, default: str) -> Knob[str]:
+    """One channel by Nuke's full name; empty where there is none, or it is switched off."""
+    return Knob(name=name, default=default, parse=_channel)
+
+
+def channel_words_knob(name: str, default: str, *aliases: str) -> Knob[tuple[str, ...]]:
+    """Channels in an order that matters, or a layer: the words as they stand, none where nothing is selected."""
+    return Knob(name=name, default=(default,), parse=lambda stated: tuple(stated.channel_words()), aliases=aliases)
 
 
 def _bool(stated: Stated) -> bool:
@@ -205,6 +233,13 @@ def _row(stated: Stated) -> Triple:
     return (values[0], values[1], values[2])
 
 
+def _pair(stated: Stated) -> Pair:
+    values = stated.numbers()
+    if len(values) not in (1, 2):
+        raise Unreadable(f"has {len(values)} values in place of 1 or 2")
+    return (values[0], values[-1])
+
+
 def _box(stated: Stated) -> Box:
     values = stated.numbers()
     if len(values) != 4:
@@ -234,8 +269,12 @@ def _word(stated: Stated, choices: Sequence[str]) -> str:
 
 
 def _channels(stated: Stated) -> ChannelSet:
-    words = [word for word in re.split(r"[\s{}]+", stated.raw) if word]
-    strange = [word for word in words if not re.fullmatch(r"-?[\w.]+", word)]
-    if strange:
-        raise Unreadable(f"holds {shortened(strange[0])}, which is not a channel or layer")
-    return channel_set(words)
+    return channel_set(stated.channel_words())
+
+
+def _channel(stated: Stated) -> str:
+    words = stated.channel_words()
+    if len(words) != 1:
+        raise Unreadable(f"names {len(words)} channels in place of 1")
+    is_none = words[0].startswith("-") or words[0] == "0" or words[0].rpartition(".")[2] == "none"
+    return "" if is_none else words[0]

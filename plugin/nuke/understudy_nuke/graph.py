@@ -17,10 +17,12 @@ EVALUATED = frozenset(
     [
         *("Read", "FrameHold", "AppendClip", "FrameRange", "TimeOffset", "TimeClip"),
         *("Dot", "NoOp", "PostageStamp", "Switch", "Group", "Gizmo", "LiveGroup", "VariableGroup", "Input", "Output"),
-        *("Crop", "Remove", "Copy", "Shuffle", "Shuffle2", "Premult", "Unpremult", "Merge2", "Dissolve"),
         *("Grade", "Multiply", "Add", "Gamma", "Clamp", "Invert", "Saturation", "HueShift", "ColorMatrix"),
         *("ColorCorrect", "Colorspace", "Log2Lin", "PLogLin", "EXPTool", "Expression"),
         *("OCIOColorSpace", "OCIODisplay", "OCIOFileTransform", "OCIOCDLTransform", "OCIOLogConvert"),
+        *("Crop", "Remove", "AddChannels", "Copy", "CopyBBox", "Shuffle", "ShuffleCopy", "Shuffle2", "ChannelMerge"),
+        *("Premult", "Unpremult", "Merge2", "Merge", "Dissolve", "Keymix"),
+        *("Constant", "CheckerBoard2", "Ramp", "Roto", "RotoPaint"),
     ]
 )
 """The classes that understudy evaluates without Nuke. A test holds them equal to its own list."""

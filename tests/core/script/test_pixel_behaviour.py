@@ -61,9 +61,16 @@ def test_nothing_comes_through_where_the_mask_is_black(tmp_path: Path) -> None:
     assert _row(endless % "0")[0] == [np.inf]
 
 
-def test_two_masks_and_too_many_inputs_are_refused(plate: str, matte: str) -> None:
-    with pytest.raises(UnderstudyError, match=r"Grade1 \(Grade\).*knob maskChannelInput is set beside a mask input"):
-        pull(matte + plate + "Grade { inputs 1+1 maskChannelInput alpha }")
+def test_a_channel_of_the_picture_counts_before_the_mask_input(plate: str, matte: str) -> None:
+    two = matte + plate + "Grade { inputs 1+1 multiply 3 maskChannelInput %s }"
+    assert _row(two % "alpha") == [[2, 4, 8, 0.5], [1, 2, 4, 0], [9, 15, 21, 1]]
+    assert _row(two % "-rgba.alpha") == [[3, 6, 12, 0.5], [1.5, 3, 6, 0], [3, 5, 7, 1]]
+
+
+def test_masks_of_old_scripts_and_too_many_inputs_are_refused(plate: str, matte: str) -> None:
+    with pytest.raises(UnderstudyError, match=r"Grade1 \(Grade\).*knob mask set to 'uv.u' cannot be evaluated"):
+        pull(plate + "Grade { mask uv.u }")
+    assert pull(plate + "Grade { maskChannel -rgba.alpha }").pixels.shape == (1, 3, 4)
     with pytest.raises(UnderstudyError, match=r"Grade1 \(Grade\).*has 3 inputs, more than are evaluated"):
         pull(matte + matte.replace("Matte", "Matte2", 1) + plate + "Grade { inputs 2+1 }")
 

@@ -149,6 +149,8 @@ class NodeClass:
     """Whether `pixels` does more than hand on those of the first step."""
     knows_all_channels: bool = True
     """Whether `channels` names all that any frame has, so that `pixels` need not be asked for others."""
+    is_endless: bool = False
+    """Whether it is not black outside `info`'s data window: `pixels` is asked for any region then."""
 
     def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
         """The nodes that it may ask at any frame. Raises UnderstudyError where one is missing."""

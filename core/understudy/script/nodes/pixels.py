@@ -33,19 +33,79 @@ _FIXED = (
     bool_knob("process_mask", False),
     bool_knob("invert_unpremult", False),
     float_knob("mix_luminance", 0.0),
+    channels_knob("mask", "none"),  # what Nuke 5 called the channel of a mask
+    channels_knob("maskChannel", "none"),
 )
 
 
-class PixelNode(NodeClass, ABC):
-    """Changes channels of its input 0; `changed` says how."""
+class Masked(NodeClass):
+    """Has a mask and a mix: how much of what it does is let through, and where."""
 
     makes_pixels = True
     num_inputs = 1
     """Those before the mask."""
-    channels_knob: Knob[ChannelSet] = RGB
+    takes_more = False
+    """Whether further inputs may follow the mask."""
     knobs: tuple[Knob[object], ...] = (INVERT_MASK, MIX)
-    still: tuple[Knob[object], ...] = (RGB, OWN_MASK, INPUT_MASK, UNPREMULT)
+    still: tuple[Knob[object], ...] = (OWN_MASK, INPUT_MASK)
     fixed: tuple[Knob[object], ...] = _FIXED
+
+    def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
+        mask = self.mask_place(tree, node)
+        connected = (tree.script.input_of(node, number) for number in range(1, self.num_inputs))
+        return (tree.input(node, 0), *filter(None, connected), *([mask[0]] if mask else []))
+
+    def check(self, tree: Tree, node: Node, moment: Moment) -> None:
+        super().check(tree, node, moment)
+        stated = node.knobs.get("inputs", "1").split("+")
+        has_room = self.takes_more and len(stated) > 1
+        is_many = len(node.inputs) > self.num_inputs + 1 or (self.num_inputs > 1 and int(stated[0]) > self.num_inputs)
+        if is_many and not has_room:
+            raise node_error(node, f"has {len(node.inputs)} inputs, more than are evaluated; disconnect the others")
+        if moment.frame is not None:  # before, what is above has not been looked at, and has no channels
+            self.mask_node(tree, node)
+
+    def amount(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
+        """How much of the change is let through: one number, or H W 1."""
+        moment = tree.moment(request.frame)
+        amount = np.asarray(MIX.of(node, moment), np.float32)
+        mask = self.mask_node(tree, node)
+        if mask is None:
+            return amount
+        asked = replace(request, channels=mask[1])
+        seen = tree.pixels(mask[0], asked) if mask[1] else np.zeros((1, 1, 1), np.float32)
+        let_through: FloatPixels = amount * (1 - seen if INVERT_MASK.of(node, moment) else seen)
+        return let_through
+
+    def mask_node(self, tree: Tree, node: Node) -> tuple[Node, tuple[str, ...]] | None:
+        """Where the mask comes from, and its channel; no channel: it has none of that name, and is black."""
+        found = self.mask_place(tree, node)
+        if found is None:
+            return None
+        place, knob = found
+        chosen = knob.of(node, tree.moment(None)).of(tree.channels(place))
+        if len(chosen) > 1:
+            raise knob_error(node, knob.name, f"selects {len(chosen)} channels ({', '.join(chosen)}); choose one")
+        return place, chosen
+
+    def mask_place(self, tree: Tree, node: Node) -> tuple[Node, Knob[ChannelSet]] | None:
+        """Where the mask comes from, and the knob that names its channel.
+
+        A channel of the picture itself counts before the mask input, as Nuke's developer kit says of its wrapper.
+        """
+        moment, beside = tree.moment(None), tree.script.input_of(node, self.num_inputs)
+        if OWN_MASK.of(node, moment) != ChannelSet():
+            return tree.input(node, 0), OWN_MASK
+        if beside is not None and INPUT_MASK.of(node, moment) != ChannelSet():
+            return beside, INPUT_MASK
+        return None
+
+
+class PixelNode(Masked, ABC):
+    """Changes channels of its input 0; `changed` says how."""
+
+    channels_knob: Knob[ChannelSet] = RGB
+    still: tuple[Knob[object], ...] = (RGB, OWN_MASK, INPUT_MASK, UNPREMULT)
 
     def chosen(self, node: Node, moment: Moment) -> ChannelSet:
         """What is to be changed."""
@@ -65,19 +125,8 @@ class PixelNode(NodeClass, ABC):
         del tree, node
         return ()
 
-    def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
-        mask = self._mask_node(tree, node)
-        connected = (tree.script.input_of(node, number) for number in range(1, self.num_inputs))
-        return (tree.input(node, 0), *filter(None, connected), *([mask[0]] if mask else []))
-
     def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
         return tree.channels(tree.input(node, 0))
-
-    def check(self, tree: Tree, node: Node, moment: Moment) -> None:
-        super().check(tree, node, moment)
-        stated = node.knobs.get("inputs", "1").split("+")[0].strip()
-        if len(node.inputs) > self.num_inputs + 1 or (self.num_inputs > 1 and int(stated) > self.num_inputs):
-            raise node_error(node, f"has {len(node.inputs)} inputs, more than are evaluated; disconnect the others")
 
     def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
         chosen = self.chosen(node, tree.moment(None)).of(request.channels)
@@ -94,7 +143,7 @@ class PixelNode(NodeClass, ABC):
         with np.errstate(all="ignore"):  # pixels may hold infinities and not-a-numbers
             after = self.changed(tree, node, part, divided(given, by))
             after = after * by if divisor else after
-            after = _laid_over(given, after, self._amount(tree, node, request))
+            after = laid_over(given, after, self.amount(tree, node, request))
         if request.channels == chosen == needed:
             return after
         out: FloatPixels = before[..., : len(request.channels)].copy()
@@ -108,36 +157,6 @@ class PixelNode(NodeClass, ABC):
         if len(found) > 1:
             raise knob_error(node, UNPREMULT.name, f"selects {len(found)} channels ({', '.join(found)}); choose one")
         return found
-
-    def _amount(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
-        """How much of the change is let through: one number, or H W 1."""
-        moment = tree.moment(request.frame)
-        amount = np.asarray(MIX.of(node, moment), np.float32)
-        mask = self._mask_node(tree, node)
-        if mask is None:
-            return amount
-        asked = replace(request, channels=mask[1])
-        seen = tree.pixels(mask[0], asked) if mask[1] else np.zeros((1, 1, 1), np.float32)
-        let_through: FloatPixels = amount * (1 - seen if INVERT_MASK.of(node, moment) else seen)
-        return let_through
-
-    def _mask_node(self, tree: Tree, node: Node) -> tuple[Node, tuple[str, ...]] | None:
-        """Where the mask comes from, and its channel; no channel: it has none of that name, and is black."""
-        beside = tree.script.input_of(node, self.num_inputs)
-        moment = tree.moment(None)
-        own, other = OWN_MASK.of(node, moment), INPUT_MASK.of(node, moment)
-        if beside is not None and other != ChannelSet():
-            if own != ChannelSet():
-                raise knob_error(node, OWN_MASK.name, "is set beside a mask input; use one of them")
-            knob, place = INPUT_MASK, beside
-        elif own != ChannelSet():
-            knob, place = OWN_MASK, tree.input(node, 0)
-        else:
-            return None
-        found = knob.of(node, moment).of(tree.channels(place))
-        if len(found) > 1:
-            raise knob_error(node, knob.name, f"selects {len(found)} channels ({', '.join(found)}); choose one")
-        return place, found
 
 
 def filled(info: Info) -> Info:
@@ -153,8 +172,11 @@ def divided(pixels: FloatPixels, by: FloatPixels) -> FloatPixels:
     return straight
 
 
-def _laid_over(before: FloatPixels, after: FloatPixels, amount: FloatPixels) -> FloatPixels:
-    """Where one of them is shown alone, an infinity or not-a-number of the other does not matter."""
+def laid_over(before: FloatPixels, after: FloatPixels, amount: FloatPixels) -> FloatPixels:
+    """What was, and what is new as far as the amount lets it through: one number, or H W 1.
+
+    Where one of them is shown alone, an infinity or not-a-number of the other does not matter.
+    """
     if amount.ndim == 0 and amount == 1:
         return after
     mixed: FloatPixels = before * (1 - amount)

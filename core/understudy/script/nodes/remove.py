@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from understudy.script.channels import ChannelSet
 from understudy.script.graph import Node
 from understudy.script.knobs import channels_knob, enum_knob
 from understudy.script.nodes.base import NodeClass, Tree
 from understudy.script.values.moment import Moment
 
-OPERATION = enum_knob("operation", ("remove", "keep"), "remove")
+OPERATION = replace(enum_knob("operation", ("remove", "keep"), "remove"), aliases=("action",))
 CHANNELS = (
     channels_knob("channels", "all"),
     channels_knob("channels2", "none"),
