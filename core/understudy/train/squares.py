@@ -1,7 +1,8 @@
 """Validation squares: small parts of painted frames that are never learnt from, and by which a run is judged.
 
-They lie on the grid of blocks, so that what there is to learn in them is known, and only where the like of it is seen
-elsewhere: with three painted frames, one square on what no other frame shows cost a matte 2.6 dB.
+They lie where there is something to learn: of a matte, black squares are right before anything is learnt, and hide what
+is. And only where the like of it is seen elsewhere: with three painted frames, one square on what no other frame shows
+cost a matte 2.6 dB. They lie on the grid of blocks, so that both are known.
 """
 
 from __future__ import annotations
@@ -24,18 +25,16 @@ from understudy.train.rarity import Rarity, blocks_of
 
 SIDES = (64, 48, 32, 16)
 """Pixels; of those that give enough squares the largest is taken."""
-FEWEST, MOST = 6, 16
+FEWEST, MOST = 3, 16
 """Squares of a run."""
-FEWEST_LEARNING = 2
-"""Of them, where there is something to learn: the others only tell whether what is right is left alone."""
 SHARE_OF_PIXELS = 0.03
 """Of all training pairs, that squares may take at most."""
-SHARE_OF_INTEREST = 0.05
+SHARE_OF_INTEREST = 0.03
 """Of what there is to learn, likewise."""
 MARGIN = 48
 """Pixels around a square that the network is given to see, where the frame has room."""
 MOST_DECIBELS = 60.0
-"""Of one square: so near the truth, or where there is nothing to learn, more tells nothing."""
+"""Of one square: so near the truth, more tells nothing."""
 TRIES = 50
 STREAM = 2**63 - 1
 """Of random numbers; the crops' streams count up from 0."""
@@ -77,8 +76,8 @@ class Square:
 def draw_squares(pairs: Sequence[DecodedPair], interest: Sequence[Interest], *, seed: int) -> tuple[Square, ...]:
     """The same on every rank and at every resume; none where there are too few pairs, or too little in them.
 
-    `interest`: as CropPlan takes it. Every second square is drawn where there is something to learn, the others
-    anywhere. No two lie at one place, so that what is withheld in one frame can be seen in another.
+    `interest`: as CropPlan takes it; where all is right already, squares lie anywhere. No two lie at one place, so that
+    what is withheld in one frame can be seen in another.
     """
     if len(pairs) < 2:
         return ()
@@ -143,23 +142,19 @@ class _Draw:
     def squares(self) -> tuple[Square, ...]:
         self._pixels_left = SHARE_OF_PIXELS * sum(pair.window.width * pair.window.height for pair in self.pairs)
         self._interest_left = SHARE_OF_INTEREST * sum(float(blocks.sum(dtype=np.float64)) for blocks in self.interest)
+        self._is_all_right = not any(blocks.any() for blocks in self.interest)
         order = self.random.permutation(len(self.pairs))
         for number in range(MOST):
-            turn, place = divmod(number, len(order))
-            self._find(int(order[place]), is_focused=(turn + place) % 2 == 0)
-        return tuple(self.found) if self._are_enough() else ()
+            self._find(int(order[number % len(order)]))
+        return tuple(self.found) if len(self.found) >= FEWEST else ()
 
-    def _are_enough(self) -> bool:
-        num_learning = sum(self._interest_in(square) > 0 for square in self.found)
-        is_all_right = not any(blocks.any() for blocks in self.interest)
-        return len(self.found) >= FEWEST and (num_learning >= FEWEST_LEARNING or is_all_right)
-
-    def _find(self, pair: int, *, is_focused: bool) -> None:
+    def _find(self, pair: int) -> None:
         height, width = self.pairs[pair].input.shape[:2]
-        if min(height, width) < self.side:
+        has_place = self._is_all_right or self.interest[pair].any()
+        if min(height, width) < self.side or not has_place:
             return
         for _ in range(TRIES):
-            y, x = self._corner(pair, is_focused=is_focused)
+            y, x = self._corner(pair)
             y, x = (min(max(at, 0), (size - self.side) // BLOCK * BLOCK) for at, size in ((y, height), (x, width)))
             square = Square(pair=pair, y=y, x=x, side=self.side)
             if self._may_take(square):
@@ -168,13 +163,13 @@ class _Draw:
                 self.found.append(square)
                 return
 
-    def _corner(self, pair: int, *, is_focused: bool) -> tuple[int, int]:
+    def _corner(self, pair: int) -> tuple[int, int]:
         """Where a square may begin; the block that there is something to learn in lies anywhere within it."""
         blocks = self.interest[pair]
-        cumulative = np.cumsum(blocks.ravel(), dtype=np.float64)
-        if not is_focused or cumulative[-1] <= 0:
+        if self._is_all_right:
             row, column = self.random.integers(blocks.shape)
             return int(row) * BLOCK, int(column) * BLOCK
+        cumulative = np.cumsum(blocks.ravel(), dtype=np.float64)
         block = int(np.searchsorted(cumulative, self.random.random() * cumulative[-1], side="right"))
         row, column = divmod(min(block, blocks.size - 1), blocks.shape[1])
         inside = self.random.integers(self.side // BLOCK, size=2)
@@ -185,6 +180,7 @@ class _Draw:
         return (
             self._pixels_left >= self.side**2
             and self._interest_left >= self._interest_in(square)
+            and (self._is_all_right or self._interest_in(square) > 0)
             and not any(_overlap(square, other) for other in self.found)
             and (valid is None or bool(valid[square.place].all()))
             and not self._is_rare(square)
