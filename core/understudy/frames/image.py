@@ -40,13 +40,7 @@ class Image:
 
     def over(self, window: Window) -> FloatPixels:
         """Pixels of `window` as H W C, black outside the data window; a copy unless they are all there."""
-        shared = self.data_window.intersect(window)
-        if shared == window:
-            return self.pixels[_slices(window, self.data_window)]
-        out = np.zeros((window.height, window.width, len(self.channels)), np.float32)  # H W C
-        if not shared.is_empty:
-            out[_slices(shared, window)] = self.pixels[_slices(shared, self.data_window)]
-        return out
+        return part_of(self.pixels, self.data_window, window)
 
     def with_result(self, result: Image) -> Image:
         """This picture and the result's channels, which lie over the same window and replace those of their names."""
@@ -57,6 +51,17 @@ class Image:
             pixels=np.concatenate((self.pixels[..., kept], result.pixels), axis=2),  # H W C
             channels=(*(self.channels[place] for place in kept), *result.channels),
         )
+
+
+def part_of(pixels: FloatPixels, there: Window, wanted: Window) -> FloatPixels:
+    """H W C over `wanted`, black outside `there`, which the pixels lie over; a copy unless they are all there."""
+    shared = there.intersect(wanted)
+    if shared == wanted:
+        return pixels[_slices(wanted, there)]
+    out = np.zeros((wanted.height, wanted.width, pixels.shape[2]), np.float32)  # H W C
+    if not shared.is_empty:
+        out[_slices(shared, wanted)] = pixels[_slices(shared, there)]
+    return out
 
 
 def room_for(height: int, width: int, num_channels: int) -> FloatPixels:

@@ -8,6 +8,8 @@ MAX_SIDE = 1 << 16
 """Pixels. A longer side is a slip or damage, no picture's."""
 MAX_PIXELS = 1 << 28
 """A square of 16384."""
+LIMITS = f"{MAX_SIDE} pixels, or {MAX_PIXELS} in all"
+"""As messages state them."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 MAIN_LAYER = "rgba"
@@ -93,6 +93,10 @@ def colours_of(layer: str, there: Sequence[str]) -> tuple[str, str, str]:
 def is_main(channel: str) -> bool:
     """Whether it is one of R, G, B, A."""
     return nuke_name(channel).startswith(MAIN_LAYER + ".")
+
+
+def has_alpha(channels: Iterable[str]) -> bool:
+    return any(nuke_name(channel) == f"{MAIN_LAYER}.alpha" for channel in channels)
 
 
 def component(channel: str) -> int | None:

@@ -112,9 +112,8 @@ class Evaluator:
 
     def pixels(self, node: Node, request: Request) -> FloatPixels:
         """H W C over the region, black outside the node's data window (unless it has no end) and in other channels."""
-        source = self._source(node, request.frame)
+        known, source = self.source(node, request.frame)
         node, region = source.node, request.region
-        known = self._class_at(node, source.frame)
         there, wanted = self.channels(node) if known.knows_all_channels else request.channels, set(request.channels)
         channels = tuple(channel for channel in there if channel in wanted)  # in one order, however they are asked for
         shared = region if known.is_endless else self.info(node, source.frame).data_window.intersect(region)
@@ -129,12 +128,12 @@ class Evaluator:
         return made if (channels, shared) == (request.channels, region) else _placed(made, asked, request)
 
     def info(self, node: Node, frame: int) -> Info:
-        source = self._source(node, frame)
-        known = self._infos.get((source.node.index, source.frame))
-        if known is None:
-            known = self._class_at(source.node, source.frame).info(self, source.node, source.frame)
-            self._infos.put((source.node.index, source.frame), known)
-        return known
+        known, source = self.source(node, frame)
+        info = self._infos.get((source.node.index, source.frame))
+        if info is None:
+            info = known.info(self, source.node, source.frame)
+            self._infos.put((source.node.index, source.frame), info)
+        return info
 
     def span(self, node: Node) -> Span:
         if node.index not in self._spans:
@@ -156,15 +155,14 @@ class Evaluator:
             raise node_error(node, f"nothing is connected to its input {number}; connect it or delete the node")
         return connected
 
-    def moment(self, frame: int | None) -> Moment:
-        return Moment(links=self._links, frame=frame)
-
-    def _source(self, node: Node, frame: int) -> Step:
-        """The node that makes the pixels of this one, and its frame."""
+    def source(self, node: Node, frame: int) -> tuple[NodeClass, Step]:
         step = Step(node=node, frame=frame)
         while not (known := self._class_at(step.node, step.frame)).makes_pixels:
             step = known.steps(self, step.node, step.frame)[0]
-        return step
+        return known, step
+
+    def moment(self, frame: int | None) -> Moment:
+        return Moment(links=self._links, frame=frame)
 
     def _key(self, step: Step) -> bytes:
         """Equal where the pixels are: of what the node is and does at the frame, and of all that it asks for."""
@@ -173,7 +171,7 @@ class Evaluator:
         if key is None:
             known = self._class_at(step.node, step.frame)
             content = repr(known.content(self, step.node, step.frame)).encode("utf-8", "surrogateescape")
-            asked = [self._source(above.node, above.frame) for above in known.steps(self, step.node, step.frame)]
+            asked = [self.source(above.node, above.frame)[1] for above in known.steps(self, step.node, step.frame)]
             key = blake2b(content + b"".join(map(self._key, asked)), digest_size=16).digest()
             self._keys.put(place, key)
         return key

@@ -22,7 +22,9 @@ EVALUATED = frozenset(
         *("OCIOColorSpace", "OCIODisplay", "OCIOFileTransform", "OCIOCDLTransform", "OCIOLogConvert"),
         *("Crop", "Remove", "AddChannels", "Copy", "CopyBBox", "Shuffle", "ShuffleCopy", "Shuffle2", "ChannelMerge"),
         *("Premult", "Unpremult", "Merge2", "Merge", "Dissolve", "Keymix"),
-        *("Constant", "CheckerBoard2", "Ramp", "Roto", "RotoPaint"),
+        *("Transform", "TransformMasked", "Tracker4", "Reformat", "Mirror2", "Mirror", "Position", "AdjBBox"),
+        *("BlackOutside", "Blur", "Laplacian", "Defocus", "Dilate", "FilterErode", "Median", "Convolve2", "Convolve"),
+        *("Matrix", "Constant", "CheckerBoard2", "Ramp", "Roto", "RotoPaint"),
     ]
 )
 """The classes that understudy evaluates without Nuke. A test holds them equal to its own list."""

@@ -41,6 +41,16 @@ class Info:
     """Width over height of one pixel."""
     metadata: Mapping[str, int | float | str] = field(default_factory=dict)
     """Header fields of the nearest file."""
+    is_black_outside: bool = False
+    """Whether a node has put black around it, also for nodes that repeat the edges of a plate."""
+
+    @property
+    def repeats_edges(self) -> bool:
+        """Whether it is a plate, whose edges go on for nodes that are not to put black outside.
+
+        What fills less than its format is none, as Nuke detects plates by default.
+        """
+        return not self.is_black_outside and self.data_window.contains(self.display_window)
 
 
 @dataclass(frozen=True)
@@ -119,6 +129,9 @@ class Tree(Protocol):
 
     def pixels(self, node: Node, request: Request) -> FloatPixels:
         """H W C over the region, of the channels asked for. Shared with others who ask: not to be changed."""
+
+    def source(self, node: Node, frame: int) -> tuple[NodeClass, Step]:
+        """What makes the node's pixels at the frame: nodes that only lead on, and disabled ones, are passed over."""
 
     def moment(self, frame: int | None) -> Moment:
         """When to ask for the values of knobs; None: at all frames."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from understudy.frames.image import FloatPixels
-from understudy.frames.window import MAX_PIXELS, MAX_SIDE, Window
+from understudy.frames.window import LIMITS, Window
 from understudy.script.graph import Node
 from understudy.script.knobs import Box, bool_knob, box_knob, float_knob, knob_error
 from understudy.script.nodes.base import Info, NodeClass, Request, Tree
+from understudy.script.nodes.edges import nearest_part, with_repeated_edges
 from understudy.script.values.moment import Moment
 
 BOX = box_knob("box", (0.0, 0.0, 0.0, 0.0))
@@ -40,18 +39,15 @@ class Crop(NodeClass):
             display = plan.box.moved(*plan.shift)
         if plan.repeats_edges:
             data = data.union(display)
-        return replace(above, data_window=data, display_window=display)
+        is_black = BLACK_OUTSIDE.of(node, tree.moment(frame))
+        return replace(above, data_window=data, display_window=display, is_black_outside=is_black)
 
     def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
         plan = _plan(tree, node, request.frame)
         region = request.region.moved(-plan.shift[0], -plan.shift[1])
-        inside = _nearest_part(region, plan.kept)
+        inside = nearest_part(region, plan.kept)
         pixels = tree.pixels(tree.input(node, 0), replace(request, region=inside))
-        if inside == region:
-            return pixels
-        columns = np.clip(np.arange(region.x0, region.x1), inside.x0, inside.x1 - 1) - inside.x0
-        rows = np.clip(np.arange(region.y0, region.y1), inside.y0, inside.y1 - 1) - inside.y0
-        return pixels[rows[:, None], columns[None, :]]
+        return with_repeated_edges(pixels, inside, region)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,17 +82,6 @@ def _plan(tree: Tree, node: Node, frame: int) -> _Plan:
     )
 
 
-def _nearest_part(region: Window, kept: Window) -> Window:
-    """The pixels of `kept` that the region shows when the edges of `kept` are repeated."""
-    x0, y0 = (min(max(low, first), end - 1) for low, first, end in _sides(region.x0, region.y0, kept))
-    x1, y1 = (min(max(high, first + 1), end) for high, first, end in _sides(region.x1, region.y1, kept))
-    return Window(x0, y0, x1, y1)
-
-
-def _sides(x: int, y: int, kept: Window) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    return (x, kept.x0, kept.x1), (y, kept.y0, kept.y1)
-
-
 def _whole_box(node: Node, moment: Moment) -> tuple[int, int, int, int]:
     box: Box = BOX.of(node, moment)
     if any(abs(side - round(side)) > 1e-3 for side in box):
@@ -105,8 +90,7 @@ def _whole_box(node: Node, moment: Moment) -> tuple[int, int, int, int]:
     if right <= x or top <= y:
         raise knob_error(node, BOX.name, f"is {x} {y} {right} {top}, which holds no pixel; set it")
     if Window(x, y, right, top).is_too_large:
-        most = f"over {MAX_SIDE} pixels, or {MAX_PIXELS} in all"
-        raise knob_error(node, BOX.name, f"is {x} {y} {right} {top}, {most}; set it")
+        raise knob_error(node, BOX.name, f"is {x} {y} {right} {top}, over {LIMITS}; set it")
     return x, y, right, top
 
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from understudy.frames.image import FloatPixels
+from understudy.frames.image import FloatPixels, part_of
+from understudy.frames.window import Window
 from understudy.script.channels import ChannelSet, component, places_of
 from understudy.script.graph import Node
 from understudy.script.knobs import Knob, bool_knob, channels_knob, float_knob, knob_error
@@ -105,6 +106,8 @@ class PixelNode(Masked, ABC):
     """Changes channels of its input 0; `changed` says how."""
 
     channels_knob: Knob[ChannelSet] = RGB
+    channels_default_is_known: bool = True
+    """Where it is not, and a script leaves the knob out, only what its default names may come in: that is meant."""
     still: tuple[Knob[object], ...] = (RGB, OWN_MASK, INPUT_MASK, UNPREMULT)
 
     def chosen(self, node: Node, moment: Moment) -> ChannelSet:
@@ -113,7 +116,15 @@ class PixelNode(Masked, ABC):
 
     @abstractmethod
     def changed(self, tree: Tree, node: Node, request: Request, pixels: FloatPixels) -> FloatPixels:
-        """H W C, all channels of the request changed; `pixels`: H W C, what they were, unpremultiplied if asked."""
+        """H W C, all channels of the request changed.
+
+        `pixels`: H W C over what is `seen` for it, what they were, unpremultiplied if asked.
+        """
+
+    def seen(self, tree: Tree, node: Node, request: Request) -> Window:
+        """The part of input 0 that the region is made of."""
+        del tree, node
+        return request.region
 
     def together(self, channels: tuple[str, ...], there: tuple[str, ...]) -> tuple[str, ...]:
         """The channels among `there` without which these cannot be computed, and these."""
@@ -126,7 +137,13 @@ class PixelNode(Masked, ABC):
         return ()
 
     def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
-        return tree.channels(tree.input(node, 0))
+        there = tree.channels(tree.input(node, 0))
+        more = set(there) - set(self.channels_knob.default.of(there))
+        if more and not self.channels_default_is_known and not self.channels_knob.is_stated(node):
+            raise knob_error(
+                node, self.channels_knob.name, f"is left out, and whether that means {min(more)}, too, is not known"
+            )
+        return there
 
     def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
         chosen = self.chosen(node, tree.moment(None)).of(request.channels)
@@ -136,14 +153,15 @@ class PixelNode(Masked, ABC):
         together = self.together(chosen, tree.channels(tree.input(node, 0)))
         needed = tuple(dict.fromkeys((*together, *self.looked_at(tree, node))))
         asked = tuple(dict.fromkeys((*request.channels, *needed, *divisor)))
-        before = tree.pixels(tree.input(node, 0), replace(request, channels=asked))
-        given = before[..., places_of(needed, asked)]
-        by = before[..., places_of(divisor, asked)]  # H W 1, or H W 0
+        seen = self.seen(tree, node, request)
+        above = tree.pixels(tree.input(node, 0), replace(request, channels=asked, region=seen))
+        before = part_of(above, seen, request.region)
+        colour, alpha = places_of(needed, asked), places_of(divisor, asked)  # alpha: one place, or none
         part = replace(request, channels=needed)
         with np.errstate(all="ignore"):  # pixels may hold infinities and not-a-numbers
-            after = self.changed(tree, node, part, divided(given, by))
-            after = after * by if divisor else after
-            after = laid_over(given, after, self.amount(tree, node, request))
+            after = self.changed(tree, node, part, divided(above[..., colour], above[..., alpha]))
+            after = after * before[..., alpha] if divisor else after
+            after = laid_over(before[..., colour], after, self.amount(tree, node, request))
         if request.channels == chosen == needed:
             return after
         out: FloatPixels = before[..., : len(request.channels)].copy()
@@ -161,7 +179,7 @@ class PixelNode(Masked, ABC):
 
 def filled(info: Info) -> Info:
     """What is known of a picture whose black is no longer black: all of the format has pixels."""
-    return replace(info, data_window=info.data_window.union(info.display_window))
+    return replace(info, data_window=info.data_window.union(info.display_window), is_black_outside=False)
 
 
 def divided(pixels: FloatPixels, by: FloatPixels) -> FloatPixels:

@@ -13,7 +13,7 @@ from understudy.frames.image import FloatPixels
 from understudy.frames.read import read_header
 from understudy.frames.sequence import Sequence, is_missing
 from understudy.frames.window import Window
-from understudy.script.channels import nuke_name
+from understudy.script.channels import has_alpha
 from understudy.script.formats import format_window, root_format
 from understudy.script.graph import Node
 from understudy.script.knobs import bool_knob, enum_knob, knob_error, text_knob
@@ -101,8 +101,7 @@ def _clip(tree: Tree, node: Node) -> Clip:
 
 
 def _makes_alpha(tree: Tree, node: Node, stored: Collection[str]) -> bool:
-    is_wanted = AUTO_ALPHA.of(node, tree.moment(None))
-    return is_wanted and not any(nuke_name(channel) == "rgba.alpha" for channel in stored)
+    return AUTO_ALPHA.of(node, tree.moment(None)) and not has_alpha(stored)
 
 
 def _sequence(tree: Tree, node: Node) -> Sequence:
