@@ -11,15 +11,14 @@ import numpy as np
 
 from understudy.report.metrics import Metrics, Steps, Values
 
-SETTLED_SHARE = 1 / 3
-"""Of the training time so far: the part in which little was gained."""
+LATELY_SHARE = 1 / 3
+"""Of the training time so far: the part that is judged."""
+LATELY_SECONDS = 30.0
+LATELY_LOOKS = 5
+"""At least, of both."""
 SETTLED_GAIN_DB = 0.1
-SETTLED_SECONDS = 30.0
-SETTLED_LOOKS = 5
 FALL_DB = 0.5
 """Below the best: over-fitting, when the loss goes on falling."""
-FALLEN_LOOKS = 3
-"""In a row."""
 GOOD_ENOUGH_DB = 0.5
 """Below the best."""
 FEWEST_LOOKS = 3
@@ -96,34 +95,31 @@ def course_of(metrics: Metrics) -> Course:
 
 
 def settled(course: Course) -> Settled | None:
-    """Whether the best rose by less than SETTLED_GAIN_DB in the last third of the time, all at one resolution."""
-    if not len(course.seconds):
-        return None
-    now = float(course.seconds[-1])
-    num_before = int(np.searchsorted(course.seconds, now * (1 - SETTLED_SHARE), side="right"))
-    seconds = now * SETTLED_SHARE
-    too_few = not num_before or len(course.seconds) - num_before < SETTLED_LOOKS
-    if too_few or seconds < SETTLED_SECONDS or (course.scales[num_before - 1 :] != course.scales[-1]).any():
+    """Whether the best rose by less than SETTLED_GAIN_DB lately, all at one resolution."""
+    begin = _lately(course)
+    if begin is None or (course.scales[begin - 1 :] != course.scales[-1]).any():
         return None
     best = float(course.psnrs.max())
-    gain = best - float(course.psnrs[:num_before].max())
+    gain = best - float(course.psnrs[:begin].max())
     if gain >= SETTLED_GAIN_DB:
         return None
-    return Settled(psnr=best, fall_db=best - float(course.psnrs[-1]), gain_db=gain, seconds=seconds)
+    fall, seconds = best - float(course.psnrs[-1]), float(course.seconds[-1]) * LATELY_SHARE
+    return Settled(psnr=best, fall_db=fall, gain_db=gain, seconds=seconds)
 
 
 def over_fitting(course: Course) -> OverFitting | None:
-    """Whether the last looks were all well below the best one, though the loss is lower than it was then."""
-    if not len(course.psnrs):
+    """Whether all looks lately were well below the best one, though the loss is lower than it was then.
+
+    Fewer looks would not do: while the learning rate is high, runs fall and rise again.
+    """
+    begin = _lately(course)
+    if begin is None:
         return None
     best = int(course.psnrs.argmax())
-    last = slice(-FALLEN_LOOKS, None)
-    is_below = len(course.psnrs) - best > FALLEN_LOOKS and bool(
-        (course.psnrs[last] < course.psnrs[best] - FALL_DB).all()
-    )
+    is_below = bool((course.psnrs[begin:] < course.psnrs[best] - FALL_DB).all())
     if not is_below or (course.scales[best:] != course.scales[-1]).any():
         return None
-    if not _mean(course.losses[last]) < course.losses[best]:
+    if not _mean(course.losses[begin:]) < course.losses[best]:
         return None
     return OverFitting(
         psnr=float(course.psnrs[-1]),
@@ -179,6 +175,16 @@ def spoken_time(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _lately(course: Course) -> int | None:
+    """The first look of the time that is judged; None while there are too few, or none before it."""
+    if not len(course.seconds):
+        return None
+    now = float(course.seconds[-1])
+    begin = int(np.searchsorted(course.seconds, now * (1 - LATELY_SHARE), side="right"))
+    is_enough = len(course.seconds) - begin >= LATELY_LOOKS and now * LATELY_SHARE >= LATELY_SECONDS
+    return begin if begin and is_enough else None
 
 
 def _mean(values: Values) -> float:

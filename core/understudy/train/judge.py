@@ -8,7 +8,8 @@ from time import monotonic
 
 from understudy.report.course import (
     LAST_PART,
-    Course,
+    OverFitting,
+    Settled,
     course_of,
     good_enough,
     good_enough_line,
@@ -72,8 +73,10 @@ class Judge:
         """What the looks so far say, the first time that they do."""
         metrics, _ = self._history.look()
         course = course_of(metrics)
-        self._tell_settled(metrics, course)
-        self._tell_over_fitting(metrics, course)
+        if found := over_fitting(course):
+            self._tell_over_fitting(metrics, found)
+        elif settling := settled(course):
+            self._tell_settled(metrics, settling)
 
     def conclude(self) -> None:
         """One line at the end."""
@@ -100,17 +103,15 @@ class Judge:
         distance = max(FIRST_SECONDS, SHARE_BETWEEN * elapsed, cost_seconds / SHARE_SPENT)
         self._next_seconds = math.inf if cost_seconds > LONGEST_SECONDS else elapsed + distance
 
-    def _tell_settled(self, metrics: Metrics, course: Course) -> None:
-        found = settled(course)
+    def _tell_settled(self, metrics: Metrics, found: Settled) -> None:
         share = self._run.schedule.progress(self._state.step + 1, self._state.elapsed_seconds)
         event = SETTLED if share >= LAST_PART else SETTLED_FOR_NOW
-        if found and not _was_told(metrics, event):
+        if not _was_told(metrics, event):
             self._voices.progress.say(settled_line(found, share, str(self._run.files.directory)))
             self._voices.metrics.event(event, step=self._state.step, gain_db=found.gain_db, seconds=found.seconds)
 
-    def _tell_over_fitting(self, metrics: Metrics, course: Course) -> None:
-        found = over_fitting(course)
-        if found and not _was_told(metrics, OVER_FITTING):
+    def _tell_over_fitting(self, metrics: Metrics, found: OverFitting) -> None:
+        if not _was_told(metrics, OVER_FITTING):
             self._voices.progress.say(over_fitting_line(found, self._state.best_step))
             self._voices.metrics.event(OVER_FITTING, step=self._state.step, fall_db=found.fall_db)
 

@@ -82,8 +82,11 @@ def test_what_one_resolution_brought_says_nothing_of_the_next(num_coarse: int, i
     assert (settled(course([40.0] * 18, scales=scales)) is not None) == is_settled
 
 
+FALLEN = [39.2] * 13 + [39.0]
+
+
 def test_over_fitting_is_a_fall_while_the_loss_sinks() -> None:
-    found = over_fitting(course([35, 40, 39.6, 39.4, 39.2, 39.0]))
+    found = over_fitting(course([35, 40, *FALLEN]))
     assert found == OverFitting(psnr=39.0, fall_db=1.0, best_step=200)
 
 
@@ -91,11 +94,11 @@ def test_over_fitting_is_a_fall_while_the_loss_sinks() -> None:
     "seen",
     [
         course([]),
-        course([40, 39, 39]),  # two looks only
-        course([40, 39, 39.6, 39]),  # one of them near the best
-        course([40, 39, 39, 39], losses=[0.1, 0.1, 0.1, 0.1]),  # the loss does not fall: nothing is learnt by heart
-        course([40, 39, 39, 39], losses=[np.nan] * 4),
-        course([40, 39, 39, 39], scales=[0.5, 1, 1, 1]),  # a finer resolution is another task
+        course([40, *FALLEN[:7]]),  # too short a time
+        course([40, *FALLEN[:-4], 39.6, 39, 39, 39]),  # one of them near the best
+        course([40, *FALLEN], losses=[0.1] * (len(FALLEN) + 1)),  # the loss does not fall: nothing is learnt by heart
+        course([40, *FALLEN], losses=[np.nan] * (len(FALLEN) + 1)),
+        course([40, *FALLEN], scales=[0.5, *[1] * len(FALLEN)]),  # a finer resolution is another task
     ],
 )
 def test_what_is_no_over_fitting(seen: Course) -> None:
