@@ -49,10 +49,10 @@ def test_knobs_out_of_reach(command: Command, shot: SmallShot, knobs: str, said:
 
 
 def test_every_node_that_cannot_be_evaluated_is_told_of(command: Command, shot: SmallShot) -> None:
-    upstream = "Blur {\n size 3\n name Blur1\n}\nDefocus {\n name Defocus1\n}\n"
+    upstream = "Denoise2 {\n name Denoise1\n}\nZDefocus2 {\n name ZDefocus1\n}\n"
     faults = command.refused("-X", "CopyCat1", write_script(shot.folder, upstream=upstream), lines=2)
-    assert "Blur1 (Blur), line 18" in faults
-    assert "Defocus1 (Defocus), line 22" in faults
+    assert "Denoise1 (Denoise2), line 18" in faults
+    assert "ZDefocus1 (ZDefocus2), line 21" in faults
     assert "render it first" in faults
 
 

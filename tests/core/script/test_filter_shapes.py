@@ -231,6 +231,15 @@ def test_a_wide_filter_is_the_sum_of_what_it_covers(tmp_path: Path) -> None:
     np.testing.assert_allclose(_plane(kernel + plate + "Convolve2 { inputs 2 }"), expected, atol=2e-6)
 
 
+def test_an_infinity_under_a_wide_filter_takes_the_sign_of_its_weights(tmp_path: Path) -> None:
+    pixels, shape = noise(21, 21)[..., 0], noise(11, 9)[..., 0]
+    pixels[10, 10] = np.inf
+    kernel, plate = read(tmp_path, "Kernel", shape, "A"), read(tmp_path, "Plate", pixels)
+    given = _plane(kernel + plate + "Convolve2 { inputs 2 normalize false }")
+    np.testing.assert_array_equal(given[5:16, 6:15], np.where(shape > 0, np.inf, -np.inf))
+    assert np.isfinite(given).sum() == 21 * 21 - 11 * 9
+
+
 def test_a_channel_that_the_filter_lacks_is_named(tmp_path: Path) -> None:
     named = r"Convolve21 \(Convolve2\), line 4: knob filter_channel does not name one of the filter's channels \(A\)"
     with pytest.raises(UnderstudyError, match=named):

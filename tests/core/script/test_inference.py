@@ -144,6 +144,6 @@ def test_a_node_that_cannot_be_meant(tmp_path: Path, name: str, knobs: str, more
 
 def test_what_cannot_be_evaluated_is_named_before_anything_is_read(tmp_path: Path) -> None:
     script = tmp_path / "shot.nk"
-    script.write_text("Blur { inputs 0 name Blur1 }\nInference { name Inference1 }\n")
-    with pytest.raises(UnderstudyError, match=r"Blur1 \(Blur\), line 1: understudy cannot evaluate this class"):
+    script.write_text("Denoise2 { inputs 0 name Denoise1 }\nInference { name Inference1 }\n")
+    with pytest.raises(UnderstudyError, match=r"Denoise1 \(Denoise2\), line 1: understudy cannot evaluate this class"):
         read_inference(script, "", colour=ColourRules())

@@ -164,16 +164,19 @@ def test_whole_pixels_are_copied_exactly_by_filters_that_interpolate(name: str) 
         )
 
 
-@pytest.mark.parametrize("forward", [moved(0.5, 0), moved(0, 2), turned(31).then(moved(2.5, -1))])
+@pytest.mark.parametrize(
+    "forward", [moved(0.5, 0), moved(0, 2), turned(31).then(moved(2.5, -1)), scaled(3, 3), Affine(xx=3, yy=3, xy=1)]
+)
 def test_an_infinity_stays_where_the_filter_reaches(forward: Affine) -> None:
     old = np.ones((HEIGHT, WIDTH, 1), np.float32)
     old[3, 4] = np.inf
-    new = _resampled(old, forward, "Cubic", THERE, repeats_edges=True)
-    for row in range(HEIGHT):
-        for column in range(WIDTH):
+    region = Window(0, 0, 3 * WIDTH, 3 * HEIGHT)
+    new = _resampled(old, forward, "Cubic", region, repeats_edges=True)
+    for row in range(region.height):
+        for column in range(region.width):
             x, y = forward.inverse().of(column + 0.5, row + 0.5)
             is_reached = max(abs(x - 4.5), abs(y - 3.5)) < 1 - 1e-5
-            assert np.isinf(new[row, column, 0]) == is_reached
+            assert new[row, column, 0] == pytest.approx(np.inf if is_reached else 1, abs=1e-6)
 
 
 def test_the_pixel_below_the_place_is_taken_by_impulse() -> None:

@@ -85,10 +85,10 @@ def test_missing_files_of_both_sides_are_named_at_once(comp: Path, tmp_path: Pat
 
 
 def test_nodes_that_cannot_be_evaluated_are_named_on_both_sides(comp: Path) -> None:
-    comp.write_text(COMP.replace(" Dot {\n  name Dot1", " Keylight {\n  name Key1").replace("Remove {", "Blur {"))
+    comp.write_text(COMP.replace(" Dot {\n  name Dot1", " Keylight {\n  name Key1").replace("Remove {", "Denoise2 {"))
     with pytest.raises(Problems) as fault:
         ScriptSource(script=comp).pairs()
-    assert [line.split(",")[0] for line in fault.value.lines] == ["Group1.Key1 (Keylight)", "Remove1 (Blur)"]
+    assert [line.split(",")[0] for line in fault.value.lines] == ["Group1.Key1 (Keylight)", "Remove1 (Denoise2)"]
     assert "e.g. with a Write after Group1.Output1" in fault.value.lines[0]
     assert "e.g. with a Write after Crop2" in fault.value.lines[1]
 

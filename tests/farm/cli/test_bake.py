@@ -109,7 +109,10 @@ def test_what_can_be_known_before_the_bake_is_said(
 
 @pytest.mark.parametrize(
     ("upstream", "says"),
-    [("", ""), ("Blur {\n name Blur1\n}\n", "Blur1 (Blur), line 18: understudy cannot evaluate this class")],
+    [
+        ("", ""),
+        ("Denoise2 {\n name Denoise1\n}\n", "Denoise1 (Denoise2), line 18: understudy cannot evaluate this class"),
+    ],
 )
 def test_a_script_is_looked_through_before_the_bake(command: Command, tmp_path: Path, upstream: str, says: str) -> None:
     """Its Reads name the frames; none is there."""

@@ -47,7 +47,7 @@ def second_nuke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_bake_here_gives_a_script_with_the_same_pairs(tmp_path: Path, desk: Desk) -> None:
-    training = scene(tmp_path, upstream="Blur")
+    training = scene(tmp_path, upstream="Keylight")
     training["epochs"].setValue(3)
     before, nodes = set(tmp_path.iterdir()), len(nuke.allNodes())
     actions.bake_here()
@@ -69,7 +69,7 @@ def test_a_bake_here_gives_a_script_with_the_same_pairs(tmp_path: Path, desk: De
 
 def _without_blur(folder: Path) -> Path:
     path = folder / "plain.nk"
-    path.write_text((folder / "shot.nk").read_text().replace("Blur {", "Dot {"))
+    path.write_text((folder / "shot.nk").read_text().replace("Keylight {", "Dot {"))
     return path
 
 
@@ -79,7 +79,7 @@ def test_a_bake_on_the_farm_is_trained_on_when_it_is_done(
 ) -> None:
     """The farm's Nuke is another one than this; the copy that it renders outlives the submission."""
     pytest.importorskip("torch")
-    training = scene(tmp_path, "Understudy", upstream="Blur")
+    training = scene(tmp_path, "Understudy", upstream="Keylight")
     for name, value in {"cropSize": 32, "modelSize": "Small", "batchSizeType": "Manual", "batchSize": 2}.items():
         training[name].setValue(value)
     monkeypatch.setattr(nuke, "EXE_PATH", "/gone/Nuke")

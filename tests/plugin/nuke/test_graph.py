@@ -57,33 +57,33 @@ def test_what_only_nuke_evaluates_is_named_as_the_reader_would(tmp_path: Path) -
     assert paint is not None
     assert _seen(training) == set()
 
-    blur = _below("Blur", plate)
-    training.setInput(0, _below("Grade", blur))
-    assert _seen(training) == {"Blur1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
+    denoised = _below("Keylight", plate)
+    training.setInput(0, _below("Grade", denoised))
+    assert _seen(training) == {"Keylight1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
 
-    blur["disable"].setValue(True)
+    denoised["disable"].setValue(True)
     assert _seen(training) == set() == _refused_by_the_reader(tmp_path, "CopyCat1")
 
-    blur["disable"].setValue(False)
-    switch = _below("Switch", plate, blur)
+    denoised["disable"].setValue(False)
+    switch = _below("Switch", plate, denoised)
     training.setInput(0, switch)
     assert _seen(training) == set() == _refused_by_the_reader(tmp_path, "CopyCat1")
     switch["which"].setValue(1)
-    assert _seen(training) == {"Blur1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
+    assert _seen(training) == {"Keylight1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
 
     group = nuke.nodes.Group()
     with group:
         arrow = nuke.nodes.Input()
-        inner = _below("Blur", arrow)
+        inner = _below("Keylight", arrow)
         output = _below("Output", inner)
     group.setInput(0, plate)
     training.setInput(0, plate)
     training.setInput(1, _below("Dot", group))
-    assert _seen(training) == {"Group1.Blur1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
+    assert _seen(training) == {"Group1.Keylight1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
     output.setInput(0, arrow)
     assert _seen(training) == set() == _refused_by_the_reader(tmp_path, "CopyCat1")
-    group.setInput(0, blur)
-    assert _seen(training) == {"Blur1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
+    group.setInput(0, denoised)
+    assert _seen(training) == {"Keylight1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
 
 
 def test_the_training_node_is_the_selected_one_or_the_only_one(tmp_path: Path) -> None:

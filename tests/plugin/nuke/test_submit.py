@@ -243,7 +243,7 @@ def test_what_only_nuke_evaluates_is_named_and_baked_first(
 ) -> None:
     """Here, where the bake is over when it is sent, or on the farm, where it goes along."""
     other.answers()
-    scene(tmp_path, upstream="Blur")
+    scene(tmp_path, upstream="Keylight")
     baked = tmp_path / "baked.nk"
     baked.write_text("Root { inputs 0 }\n")
     laid = bake.LaidOut(str(baked), "CopyCat1", ("-F", "1-3", "-X", "A,B", "the comp.nk"))
@@ -252,7 +252,9 @@ def test_what_only_nuke_evaluates_is_named_and_baked_first(
     monkeypatch.setenv(studio.NUKE_VARIABLE, "/opt/Nuke")
     desk.chosen = None
     actions.train()
-    assert desk.asked == ["CopyCat1: only Nuke evaluates Blur1 (Blur). Bake its inputs to EXR, and train on those:"]
+    assert desk.asked == [
+        "CopyCat1: only Nuke evaluates Keylight1 (Keylight). Bake its inputs to EXR, and train on those:"
+    ]
     assert desk.pending.empty()
     for chosen, further in ((0, []), (1, ["--bake", "/opt/Nuke -F 1-3 -X A,B 'the comp.nk'"])):
         desk.chosen = chosen

@@ -9,14 +9,13 @@ import numpy as np
 
 from understudy.frames.image import FloatPixels
 from understudy.script.graph import Node
-from understudy.script.knobs import bool_knob, channels_knob, float_knob
+from understudy.script.knobs import bool_knob, float_knob
 from understudy.script.nodes.base import Info, Request, Step, Tree
 from understudy.script.nodes.overlay import Overlay, Planes
-from understudy.script.nodes.pixels import INVERT_MASK, Masked
+from understudy.script.nodes.pixels import ALL, INVERT_MASK, Masked
 from understudy.script.values.moment import Moment
 
 WHICH = float_knob("which", 0.0)
-CHANNELS = channels_knob("channels", "all")
 _MASK = 2
 
 
@@ -31,7 +30,7 @@ class Dissolve(Overlay):
     num_inputs = 2
     takes_more = True
     knobs = (INVERT_MASK, WHICH)
-    still = (*Masked.still, CHANNELS)
+    still = (*Masked.still, ALL)
     fixed = (*Masked.fixed, bool_knob("mergerange", False))
 
     def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
@@ -49,7 +48,7 @@ class Dissolve(Overlay):
     def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
         chosen = (channel for above in _pictures(tree, node) for channel in tree.channels(above))
         first = tree.channels(tree.input(node, 0))
-        return tuple(dict.fromkeys((*first, *CHANNELS.of(node, tree.moment(None)).of(tuple(chosen)))))
+        return tuple(dict.fromkeys((*first, *ALL.of(node, tree.moment(None)).of(tuple(chosen)))))
 
     def info(self, tree: Tree, node: Node, frame: int) -> Info:
         seen, _ = _seen(tree, node, tree.moment(frame))
@@ -64,7 +63,7 @@ class Dissolve(Overlay):
         return _mixed(tree, node, request) if self._is_whole(tree, node) else super().pixels(tree, node, request)
 
     def given(self, tree: Tree, node: Node, channels: tuple[str, ...]) -> tuple[str, ...]:
-        return CHANNELS.of(node, tree.moment(None)).of(channels)
+        return ALL.of(node, tree.moment(None)).of(channels)
 
     def needed(self, tree: Tree, node: Node, channels: tuple[str, ...]) -> Sequence[str]:
         del tree, node, channels
@@ -76,7 +75,7 @@ class Dissolve(Overlay):
 
     def _is_whole(self, tree: Tree, node: Node) -> bool:
         """Whether nothing of input 0 is kept."""
-        return self.mask_place(tree, node) is None and CHANNELS.of(node, tree.moment(None)).is_all
+        return self.mask_place(tree, node) is None and ALL.of(node, tree.moment(None)).is_all
 
 
 def _mixed(tree: Tree, node: Node, request: Request) -> FloatPixels:

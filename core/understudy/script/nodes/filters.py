@@ -20,12 +20,11 @@ from understudy.frames.image import FloatPixels
 from understudy.frames.window import Window
 from understudy.script.channels import ChannelSet
 from understudy.script.graph import Node
-from understudy.script.knobs import Knob, channels_knob, knob_error
+from understudy.script.knobs import Knob, knob_error
 from understudy.script.nodes.base import Info, Request, Tree
-from understudy.script.nodes.pixels import INPUT_MASK, OWN_MASK, UNPREMULT, PixelNode
+from understudy.script.nodes.pixels import ALL, INPUT_MASK, OWN_MASK, UNPREMULT, PixelNode
 from understudy.script.values.moment import Moment
 
-ALL = channels_knob("channels", "all")
 MAX_REACH = 2048
 """Pixels. One that looks further is a slip, or would take minutes and gigabytes."""
 

@@ -9,12 +9,11 @@ import numpy as np
 from understudy.frames.image import FloatPixels
 from understudy.script.channels import exr_name, places_of
 from understudy.script.graph import Node
-from understudy.script.knobs import bool_knob, channel_knob, channels_knob, enum_knob, float_knob
+from understudy.script.knobs import bool_knob, channel_knob, enum_knob, float_knob
 from understudy.script.nodes.base import Info, NodeClass, Request, Tree
-from understudy.script.nodes.pixels import laid_over
+from understudy.script.nodes.pixels import ALL, laid_over
 from understudy.script.nodes.routes import joined
 
-CHANNELS = channels_knob("channels", "all")
 MASK = channel_knob("maskChannel", "rgba.alpha")
 INVERT = bool_knob("invertMask", False)
 MIX = float_knob("mix", 1.0)
@@ -27,7 +26,7 @@ class Keymix(NodeClass):
     names = ("Keymix",)
     page = "merge_nodes/keymix.html"
     knobs = (INVERT, MIX, BBOX)
-    still = (CHANNELS, MASK)
+    still = (ALL, MASK)
     makes_pixels = True
 
     def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
@@ -36,7 +35,7 @@ class Keymix(NodeClass):
 
     def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
         below, beside = (tree.channels(tree.input(node, number)) for number in (0, 1))
-        return tuple(dict.fromkeys((*below, *CHANNELS.of(node, tree.moment(None)).of(beside))))
+        return tuple(dict.fromkeys((*below, *ALL.of(node, tree.moment(None)).of(beside))))
 
     def info(self, tree: Tree, node: Node, frame: int) -> Info:
         """Where the mask is inverted, A is let through all around it, and its box counts, too."""
@@ -50,7 +49,7 @@ class Keymix(NodeClass):
 
     def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
         below = tree.pixels(tree.input(node, 0), request)
-        chosen = CHANNELS.of(node, tree.moment(None)).of(request.channels)
+        chosen = ALL.of(node, tree.moment(None)).of(request.channels)
         amount = self._amount(tree, node, request)
         if not chosen or not amount.any():
             return below

@@ -8,11 +8,12 @@ from understudy.script.channels import ChannelSet
 from understudy.script.graph import Node
 from understudy.script.knobs import channels_knob, enum_knob
 from understudy.script.nodes.base import NodeClass, Tree
+from understudy.script.nodes.pixels import ALL
 from understudy.script.values.moment import Moment
 
 OPERATION = replace(enum_knob("operation", ("remove", "keep"), "remove"), aliases=("action",))
 CHANNELS = (
-    channels_knob("channels", "all"),
+    ALL,
     channels_knob("channels2", "none"),
     channels_knob("channels3", "none"),
     channels_knob("channels4", "none"),

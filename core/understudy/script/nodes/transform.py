@@ -11,11 +11,11 @@ from dataclasses import replace
 from understudy.frames.image import FloatPixels
 from understudy.frames.window import Window
 from understudy.script.graph import Node
-from understudy.script.knobs import bool_knob, channels_knob, enum_knob, float_knob, knob_error, pair_knob
+from understudy.script.knobs import bool_knob, enum_knob, float_knob, knob_error, pair_knob
 from understudy.script.nodes.affine import Affine, moved, scaled, turned
 from understudy.script.nodes.base import Info, NodeClass, Request, Tree
 from understudy.script.nodes.kernels import kernel_of
-from understudy.script.nodes.pixels import INPUT_MASK, OWN_MASK, PixelNode
+from understudy.script.nodes.pixels import ALL, INPUT_MASK, OWN_MASK, PixelNode
 from understudy.script.nodes.placing import SMALLEST_AREA, Placement, Placing, to_be_placed
 from understudy.script.values.moment import Moment
 
@@ -33,7 +33,6 @@ MOTION_BLUR = float_knob("motionblur", 0.0)
 """Without it the shutter's knobs do nothing."""
 ONE_SKEW = float_knob("skew", 0.0)
 """Of old versions."""
-CHANNELS = channels_knob("channels", "all")
 TRACKER_DOES = enum_knob("transform", ("none", "stabilize", "match-move", "remove jitter", "add jitter"), "none")
 
 
@@ -58,9 +57,9 @@ class TransformMasked(PixelNode):
 
     names = ("TransformMasked",)
     page = "transform_nodes/transformmasked.html"
-    channels_knob = CHANNELS
+    channels_knob = ALL
     knobs = (*PixelNode.knobs, *Placing.knobs, *MATRIX_KNOBS, BLACK_OUTSIDE)
-    still = (CHANNELS, OWN_MASK, INPUT_MASK)
+    still = (ALL, OWN_MASK, INPUT_MASK)
     fixed = (*PixelNode.fixed, MOTION_BLUR, ONE_SKEW)
 
     def check(self, tree: Tree, node: Node, moment: Moment) -> None:

@@ -44,7 +44,7 @@ KNOBS: dict[str, dict[str, Default]] = {
     "FrameHold": {"firstFrame": 0, "increment": 0, **_DISABLE},
     "AppendClip": {"firstFrame": 1, **_DISABLE},
     "Grade": {"multiply": 1.0, **_DISABLE},
-    "Blur": {"size": 0.0, **_DISABLE},
+    "Keylight": {"screenGain": 1.0, **_DISABLE},
     "Dot": {},
     "CopyCat": {**_TRAINING, **_DISABLE},
     "Inference": {"modelFile": "", **_DISABLE},

@@ -1,4 +1,4 @@
-"""Ranges and pictures of the fake's nodes, evaluated by understudy. A Blur is taken for a Dot: so it has pixels."""
+"""Ranges and pictures of the fake's nodes, evaluated by understudy. A Keylight is taken for a Dot: so it has pixels."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def render(write: api.Node, frame: int) -> None:
 
 
 def _evaluated(node: api.Node) -> tuple[Evaluator, Node]:
-    text = nk.text_of(api.root()).replace("Blur {", "Dot {")
+    text = nk.text_of(api.root()).replace("Keylight {", "Dot {")
     script = parse_script(text, Path(api.root()["name"].value() or "nowhere.nk"))
     evaluator = Evaluator(script, Reading(paths=PathRules(script=script)))
     return evaluator, next(found for found in script.nodes if found.path == node.fullName())
