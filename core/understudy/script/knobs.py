@@ -201,21 +201,13 @@ def _number(stated: Stated) -> float:
 
 
 def _colour(stated: Stated) -> Colour:
-    values = stated.numbers()
-    if len(values) == 1:
-        values = values * 4
-    if len(values) != 4:
-        raise Unreadable(f"has {len(values)} values in place of 1 or 4")
-    return (values[0], values[1], values[2], values[3])
+    red, green, blue, alpha = _one_or(4, stated)
+    return red, green, blue, alpha
 
 
 def _triple(stated: Stated) -> Triple:
-    values = stated.numbers()
-    if len(values) == 1:
-        values = values * 3
-    if len(values) != 3:
-        raise Unreadable(f"has {len(values)} values in place of 1 or 3")
-    return (values[0], values[1], values[2])
+    red, green, blue = _one_or(3, stated)
+    return red, green, blue
 
 
 def _matrix(stated: Stated) -> Matrix:
@@ -234,10 +226,16 @@ def _row(stated: Stated) -> Triple:
 
 
 def _pair(stated: Stated) -> Pair:
+    first, second = _one_or(2, stated)
+    return first, second
+
+
+def _one_or(count: int, stated: Stated) -> list[float]:
+    """So many numbers; one stands for all."""
     values = stated.numbers()
-    if len(values) not in (1, 2):
-        raise Unreadable(f"has {len(values)} values in place of 1 or 2")
-    return (values[0], values[-1])
+    if len(values) not in (1, count):
+        raise Unreadable(f"has {len(values)} values in place of 1 or {count}")
+    return values if len(values) == count else values * count
 
 
 def _box(stated: Stated) -> Box:

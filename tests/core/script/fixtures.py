@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import OpenImageIO as oiio
+import pytest
 from tests.core.script import training_comp
 
 from understudy.frames.image import FloatPixels, Image
+from understudy.frames.window import Window
 from understudy.script.evaluate import Evaluator
 from understudy.script.graph import Node, Script, parse_script
-from understudy.script.nodes.base import Reading
+from understudy.script.nodes.base import Reading, Request, Tree
+from understudy.script.nodes.read import Read
 from understudy.script.paths import PathRules
 
 COMP = r"""#! /opt/Nuke16.0v1/Nuke16.0 -nx
@@ -202,3 +205,16 @@ def pull(text: str, frame: int = 1, channels: tuple[str, ...] | None = None) -> 
 def frame_shown(text: str, frame: int) -> int:
     """Which frame of a numbered shot a script's last node shows; its lower left red pixel says."""
     return round(float(pull(text, frame, ("R",)).pixels[-1, 0, 0]))
+
+
+def decoded_regions(monkeypatch: pytest.MonkeyPatch) -> list[Window]:
+    """The regions that Reads are asked for from now on."""
+    regions: list[Window] = []
+    decode = Read.pixels
+
+    def counted(self: Read, tree: Tree, node: Node, request: Request) -> FloatPixels:
+        regions.append(request.region)
+        return decode(self, tree, node, request)
+
+    monkeypatch.setattr(Read, "pixels", counted)
+    return regions

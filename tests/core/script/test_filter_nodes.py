@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.core.script.filter_fixtures import noise, read, spot, weighted_around
-from tests.core.script.fixtures import evaluator_of, pull, write_exr
+from tests.core.script.fixtures import decoded_regions, evaluator_of, pull, write_exr
 
 from understudy.errors import UnderstudyError
 from understudy.frames.image import FloatPixels
 from understudy.frames.window import Window
-from understudy.script.nodes.read import Read
 
 MEDIAN = "ignore_top_line false"
 
@@ -239,14 +238,7 @@ def test_a_tall_picture_is_the_same_in_bands(tmp_path: Path) -> None:
 def test_no_more_is_asked_for_than_the_region_and_what_it_reaches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decoded: list[Window] = []
-    decode = Read.pixels
-
-    def counted(self: Read, *asked: object) -> FloatPixels:
-        decoded.append(asked[2].region)  # type: ignore[attr-defined]
-        return decode(self, *asked)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Read, "pixels", counted)
+    decoded = decoded_regions(monkeypatch)
     text = read(tmp_path, "Plate", noise(30, 40)) + "Blur { size {3 7} filter box mix 0.5 }\nDilate { size {4 -2} }\n"
     evaluator, last = evaluator_of(text)
     evaluator.pull(last, 1, ("R",), Window(20, 10, 22, 11))

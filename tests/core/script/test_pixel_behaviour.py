@@ -6,12 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.core.script.fixtures import evaluator_of, numbered_shot, pull, write_exr
+from tests.core.script.fixtures import decoded_regions, evaluator_of, numbered_shot, pull, write_exr
 
 from understudy.errors import UnderstudyError
-from understudy.frames.image import FloatPixels
 from understudy.frames.window import Window
-from understudy.script.nodes.read import Read
 
 
 def _read(path: Path, pixels: list[list[float]], channels: str, name: str) -> str:
@@ -135,14 +133,7 @@ def test_a_region_is_the_whole_picture_cut(tmp_path: Path, nodes: str) -> None:
 
 
 def test_nothing_is_decoded_that_a_crop_does_not_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    decoded: list[Window] = []
-    decode = Read.pixels
-
-    def counted(self: Read, *asked: object) -> FloatPixels:
-        decoded.append(asked[2].region)  # type: ignore[attr-defined]
-        return decode(self, *asked)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Read, "pixels", counted)
+    decoded = decoded_regions(monkeypatch)
     text = f'Read {{ file "{numbered_shot(tmp_path, range(1, 2), 6, 5)}" }}\n'
     pull(text + "Grade { multiply 2 }\nCrop { box {1 1 3 2} }\nGrade { multiply 2 }")
     assert decoded == [Window(1, 3, 3, 4)]
