@@ -17,7 +17,7 @@ from understudy.dataset.decoding import MAX_THREADS
 from understudy.sources.sequences import SequenceSource
 from understudy.train.batches import gather
 from understudy.train.crops import CropPlan
-from understudy.train.fit import interest_of
+from understudy.train.fit import interests_of
 from understudy.train.network import NetworkSpec, Understudy
 
 BATCHES = 200
@@ -60,7 +60,7 @@ def _plan(dataset: Dataset, crop_size: int) -> CropPlan:
         input_channels=dataset.input_channels, target_channels=dataset.target_channels, model_size="small"
     )
     model = Understudy(spec)
-    interest = tuple(interest_of(model, pair) for pair in dataset.training)
+    interest = interests_of(model, dataset.training)
     return CropPlan(dataset.training, interest, crop_size=crop_size, seed=0)
 
 

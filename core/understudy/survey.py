@@ -5,11 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from understudy.dataset import PairFacts, decode_pair, find_problems, on_all_cores, remarks
-from understudy.errors import UnderstudyError
-from understudy.frames.window import Window
+from understudy.errors import ProblemList, Problems, UnderstudyError
+from understudy.files import make_folder
+from understudy.frames.write import write_image
 from understudy.pairs import FrameSource, Pair
+
+SIDE_NAMES = ("input", "ground_truth")
+"""How the files of `write_inputs` begin."""
 
 _HEADINGS = ("frame", "use", "side", "channels", "format", "data window", "values", "not finite", "from")
 
@@ -44,6 +49,31 @@ def survey(pairs: Sequence[Pair], *, crop_size: int, tell: Callable[[int], None]
     )
 
 
+def write_inputs(pairs: Sequence[Pair], folder: Path) -> int:
+    """Write both sides of every pair as float EXR, `input.1001.exr` and `ground_truth.1001.exr`; returns the count.
+
+    Windows, channels and metadata are those that training sees; a side that covers no pixel is left out. Raises
+    Problems naming every side that cannot be read and every file that cannot be written, once the others are there.
+    """
+    make_folder(folder)
+    counts, problems = on_all_cores(pairs, lambda pair: _write_pair(pair, folder))
+    if problems:
+        raise Problems(problems)
+    return sum(counts)
+
+
+def _write_pair(pair: Pair, folder: Path) -> int:
+    problems, count = ProblemList(), 0
+    for name, side in zip(SIDE_NAMES, (pair.input, pair.target), strict=True):
+        with problems.collecting():
+            image = side.read()
+            if not image.data_window.is_empty:
+                write_image(folder / f"{name}.{pair.frame:04d}.exr", image, pixel_type="float")
+                count += 1
+    problems.raise_if_any()
+    return count
+
+
 class _Looks:
     """Looks at pairs on several threads."""
 
@@ -75,7 +105,7 @@ def _rows_of(pair: Pair, facts: PairFacts) -> list[tuple[str, ...]]:
         (facts.target_channels, facts.target_display_window, facts.target_window, facts.target_range, pair.target),
     )
     plate, paint = (
-        (",".join(channels), _size(display), str(window), f"{low:.4g} .. {high:.4g}", _origin(source))
+        (",".join(channels), display.as_size(), str(window), f"{low:.4g} .. {high:.4g}", _origin(source))
         for channels, display, window, (low, high), source in sides
     )
     nonfinite = str(facts.num_nonfinite) if facts.num_nonfinite else "-"
@@ -89,10 +119,6 @@ def _origin(source: FrameSource) -> str:
     """The node and frame, and the file behind it where the label does not name it."""
     name = source.media.path.name
     return source.label if name in source.label else f"{source.label} ({name})"
-
-
-def _size(window: Window) -> str:
-    return f"{window.width}x{window.height}" if (window.x0, window.y0) == (0, 0) else str(window)
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -88,6 +88,7 @@ MOVING = (
 def _read_script(path: Path) -> None:
     source = ScriptSource(script=path)
     check(dataclasses.replace(Settings(), **source.knob_overrides()))  # type: ignore[arg-type]
+    source.outline()
     survey(source.pairs()[:_MOST_PAIRS], crop_size=8)
     lay_out_bake(path, "", Span(1, 3), Path("bake"))
 

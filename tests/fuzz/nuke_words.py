@@ -22,6 +22,8 @@ _STATED = r"""{} | "" | 0 | 1 | -1 | 0.5 | 200 | nan | inf | 1e999 | 1e15 | 1e30
 {{1/0}} | {{1/(frame-2)}} | {{9**9**9}} | {{this.mix}} | {{parent.parent.Crop1.box}}
 {{frame ? t : 1}} | {{((((}} | {{[exec id]}}
 {{curve C x1 0 x9 1}} | {{curve(frame+1) x1 0 x9 1}} | {{gamma.r}} | {{Merge1.mix(frame-1)}} | {{x?y:z}} | {{-1e999}}
+{{input.width}} | {{width}} | {{input.bbox.r+1}} | {{input.first_frame}} | {{"\[exists input1]"}}
+{{{parent.Crop1.box}}} | {{{parent.Merge1.output}}} | {{root.format.w}} | {{root.frame}} | {{N.knob.gain}}
 {{parent.gain}} | {{=x}} | {{"[value root.name]"}} | {{sin(frame)*[value x]}} | rgba | all | {rgba.red depth.Z} | none
 -rgba.red | rgb.rgb.rgb | true | off | hold | loop | bounce | black | error | {nearest frame}
 offset | {start at} | expression
@@ -62,6 +64,17 @@ FrameHold {first_frame 3}
 TimeOffset {time_offset 3}
 TimeClip {first 2 last 8}
 FrameRange {first_frame 1 last_frame 9}
+Retime {speed 2 filter nearest before loop}
+Retime {input.first 2 input.first_lock 1 output.last 9 output.last_lock 1 filter none}
+TimeWarp {lookup {{frame*2}} filter nearest}
+FrameBlend {numframes 3}
+FrameBlend {userange 1 startframe 1 endframe 5}
+TimeEcho {framesbehind 3 frmaesfade 2}
+AppendClip {inputs 2 dissolve 3 fadeIn 2 fadeOut 99}
+Precomp {file moving.nk}
+LiveGroup {file plain.nk}
+JoinViews {inputs 2 viewassoc "left\\nright"}
+Group {name L addUserKnob {41 mix T Grade1.mix}}
 Remove {}
 Crop {box {0 0 4 4}}
 Grade {white 2}

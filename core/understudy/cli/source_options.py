@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ class ChosenSource:
     """What the node's knobs say; flags go over it."""
     dummy_frames: tuple[int, ...] = ()
     """Nuke's -F: one line is printed for each, as Nuke prints it."""
+    outline: Callable[[], tuple[str, ...]] = tuple
+    """The tree that will be evaluated, as lines of text; of sources without one, none."""
 
 
 def add_source(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +96,13 @@ def _from_script(
         colour=colour,
     )
     frames = options.frame_list(arguments.dummy_frames)
-    return ChosenSource(source=source, colour=colour, settings=source.knob_overrides(), dummy_frames=frames)
+    return ChosenSource(
+        source=source,
+        colour=colour,
+        settings=source.knob_overrides(),
+        dummy_frames=frames,
+        outline=source.outline,
+    )
 
 
 def _from_timeline(

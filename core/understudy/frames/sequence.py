@@ -66,7 +66,7 @@ class Sequence:
         folder = Path(self.pattern).parent
         try:
             return [entry.name for entry in folder.iterdir()]
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):  # a null byte is in no folder's name
             return []
         except OSError as error:
             raise UnderstudyError(f"{folder}: cannot be looked into ({error.strerror}); check the path") from error

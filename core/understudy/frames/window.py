@@ -65,6 +65,10 @@ class Window:
         y0, y1 = _grow_span(self.y0, self.y1, height, within.y0, within.y1)
         return Window(x0, y0, x1, y1)
 
+    def as_size(self) -> str:
+        """How people call a format: 1920x1080, and where it begins if that is not 0, 0."""
+        return f"{self.width}x{self.height}" if (self.x0, self.y0) == (0, 0) else str(self)
+
     def __str__(self) -> str:
         return f"{self.width}x{self.height}{self.x0:+d}{self.y0:+d}"
 

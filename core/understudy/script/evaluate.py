@@ -18,6 +18,7 @@ from understudy.script.graph import Node, Script
 from understudy.script.knobs import KnobMoves, bool_knob
 from understudy.script.nodes import BY_NAME, DECLARED, PASS_THROUGH
 from understudy.script.nodes.base import Info, NodeClass, Reading, Request, SourceFile, Span, Step, node_error
+from understudy.script.values.facts import Pictures
 from understudy.script.values.links import Links
 from understudy.script.values.moment import Moment
 from understudy.script.walk import Walk
@@ -34,7 +35,7 @@ class Evaluator:
     def __init__(self, script: Script, reading: Reading) -> None:
         self._script = script
         self._reading = reading
-        self._links = Links(script=script, declared=DECLARED)
+        self._links = Links(script=script, declared=DECLARED, pictures=Pictures(self))
         self._spans: dict[int, Span] = {}
         self._channels: dict[int, tuple[str, ...]] = {}
         self._infos: Recent[Info] = Recent(_MOST_INFOS, lambda _: 1)
@@ -57,7 +58,7 @@ class Evaluator:
         """
         problems = ProblemList()
         for root in roots:
-            Walk(self, self._class_of, problems).order(root)
+            Walk(self, self.class_of, problems).order(root)
         problems.raise_if_any()
 
     def files(self, root: Node, frame: int) -> tuple[SourceFile, ...]:
@@ -135,6 +136,19 @@ class Evaluator:
             self._infos.put((source.node.index, source.frame), info)
         return info
 
+    def picture(self, node: Node, frame: int) -> Info:
+        """As `info`, for knobs: found from the files downwards, so that no stack grows with the tree."""
+        waiting, above = [self.source(node, frame)[1]], list[Step]()
+        while waiting:
+            step = waiting.pop()
+            if self._infos.get((step.node.index, step.frame)) is None:
+                above.append(step)
+                asked = self._class_at(step.node, step.frame).steps(self, step.node, step.frame)
+                waiting += [self.source(further.node, further.frame)[1] for further in asked[:1]]
+        for step in reversed(above):
+            self.info(step.node, step.frame)
+        return self.info(node, frame)
+
     def span(self, node: Node) -> Span:
         if node.index not in self._spans:
             for above in self._order(node):
@@ -155,9 +169,19 @@ class Evaluator:
             raise node_error(node, f"nothing is connected to its input {number}; connect it or delete the node")
         return connected
 
+    def class_of(self, node: Node) -> NodeClass | None:
+        """What evaluates it at some frame at least; None: nothing does.
+
+        A node that is disabled now and then is what it is in between.
+        """
+        with suppress(KnobMoves):
+            if DISABLE.of(node, self.moment(None)):
+                return PASS_THROUGH
+        return BY_NAME.get(node.class_name)
+
     def source(self, node: Node, frame: int) -> tuple[NodeClass, Step]:
         step = Step(node=node, frame=frame)
-        while not (known := self._class_at(step.node, step.frame)).makes_pixels:
+        while (known := self._class_at(step.node, step.frame)).hands_on(self, step.node, step.frame):
             step = known.steps(self, step.node, step.frame)[0]
         return known, step
 
@@ -181,22 +205,15 @@ class Evaluator:
             return PASS_THROUGH
         return self._evaluated(node)
 
-    def _class_of(self, node: Node) -> NodeClass | None:
-        """At some frame at least: a node that is disabled now and then is what it is in between."""
-        with suppress(KnobMoves):
-            if DISABLE.of(node, self.moment(None)):
-                return PASS_THROUGH
-        return BY_NAME.get(node.class_name)
-
     def _evaluated(self, node: Node) -> NodeClass:
-        known = self._class_of(node)
+        known = self.class_of(node)
         if known is None:
             raise node_error(node, "understudy cannot evaluate this class; render it first")
         return known
 
     def _order(self, root: Node) -> list[Node]:
         problems = ProblemList()
-        order = Walk(self, self._class_of, problems).order(root)
+        order = Walk(self, self.class_of, problems).order(root)
         problems.raise_if_any()
         return order
 

@@ -15,17 +15,20 @@ from understudy.script.tokens import Command, Word, read_commands, read_list
 NO_INPUT_CLASSES = frozenset(
     [
         *("Read", "DeepRead", "Constant", "CheckerBoard2", "ColorBars", "ColorWheel"),
-        *("Input", "Root", "BackdropNode", "StickyNote"),
+        *("Input", "Root", "LiveGroupInfo", "BackdropNode", "StickyNote"),
     ]
 )
 """Classes that take nothing from the stack unless they say `inputs`; every other class takes one."""
-OFF_STACK_CLASSES = frozenset(("Root", "Viewer"))
+FILE_INFO = "LiveGroupInfo"
+"""What stands in Root's place in the file of a live group: the knobs of the node itself."""
+OFF_STACK_CLASSES = frozenset(("Root", FILE_INFO, "Viewer"))
 """Classes without an output, to which nothing can be connected."""
 GROUP_CLASSES = frozenset(("Group", "Gizmo", "VariableGroup"))
 """Classes followed by their inner nodes and `end_group`. LiveGroup is one only when its nodes are written out."""
 
 _IGNORED_COMMANDS = frozenset(("version", "define_window_layout_xml", "add_format", "load", "knobDefault"))
-_CLASS_NAME = re.compile(r"[A-Za-z_][\w.:|-]*")
+_CLASS_NAME = re.compile(r"[A-Za-z_][\w.:|-]*|[^\s{}]*/[\w.-]+\.gizmo")
+"""A gizmo that was loaded by its path is called by it."""
 _STACK_WORD = re.compile(r"\[\s*stack\s+(\d{1,6})\s*\]")
 _INPUT_COUNT = re.compile(r"\d{1,4}(\+\d{1,4})*")
 _MAX_INPUTS = 1000
@@ -53,12 +56,23 @@ class Node:
     line: int
     user_knobs: tuple[str, ...] = ()
     """Raw texts of `addUserKnob`."""
+    gizmo: str = ""
+    """What the script calls the class, of a Group whose nodes are found in a file."""
+    is_from_file: bool = False
+    """Whether it lies within such a group: the script itself does not have it."""
+    fault: str = ""
+    """Why the nodes within, which should be found in a file, are not here."""
 
     @property
     def label(self) -> str:
         """How messages call it."""
         shown = self.path if len(self.path) <= _LONGEST_LABEL else f"...{self.path[-_LONGEST_LABEL:]}"
-        return f"{shown} ({self.class_name})"
+        return f"{shown} ({self.kind})"
+
+    @property
+    def kind(self) -> str:
+        """The class as people call it."""
+        return (self.gizmo or self.class_name).rpartition("/")[2]
 
 
 @dataclass(frozen=True, kw_only=True)

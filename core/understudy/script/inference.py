@@ -18,8 +18,9 @@ from understudy.remap import Remap
 from understudy.script.channels import channel_set, component, exr_name, nuke_name
 from understudy.script.choosing import the_node
 from understudy.script.evaluate import DISABLE, Evaluator
-from understudy.script.graph import Node, read_script
+from understudy.script.graph import Node
 from understudy.script.knobs import bool_knob, text_knob
+from understudy.script.library import read_whole
 from understudy.script.nodes.base import Reading, Span, node_error
 from understudy.script.paths import PathRules
 
@@ -110,7 +111,7 @@ def read_inference(path: Path, name: str, *, remap: Remap = (), colour: ColourRu
 
     Raises UnderstudyError listing those that there are, or Problems naming nodes and knobs that cannot be evaluated.
     """
-    script = read_script(path)
+    script = read_whole(path, original=None, remap=remap, environment=os.environ)
     paths = PathRules(script=script, remap=remap, environment=os.environ)
     candidates = [node for node in script.nodes if node.class_name == "Inference"]
     without = "add one, or give --input instead"

@@ -11,8 +11,8 @@ from understudy.errors import UnderstudyError
 from understudy.script.channels import ChannelSet, channel_set
 from understudy.script.graph import Node
 from understudy.script.values.fault import Moves, Unreadable, shortened
-from understudy.script.values.moment import Moment
-from understudy.script.values.written import words_of
+from understudy.script.values.moment import Moment, folded
+from understudy.script.values.written import linked_words, words_of
 
 Value = TypeVar("Value", covariant=True)
 
@@ -45,12 +45,19 @@ class Stated:
         """Of a knob that has several. Raises Unreadable."""
         return self.moment.numbers(self.node, self.name, self.raw)
 
+    def text(self) -> str:
+        """Of a knob that has words; what a link to another leads to. Raises Unreadable."""
+        return self.moment.text(self.node, self.name, self.raw).strip()
+
     def channel_words(self) -> list[str]:
         """Of a knob that selects channels: layers and channels, each with a `-` where it is switched off.
 
         Raises Unreadable.
         """
-        words = self.raw.split()
+        text = self.text()
+        if linked_words(text):
+            raise Unreadable(f"is a link to {shortened(text)}, which names no channels")
+        words = [word for word in re.split(r"[\s{}]+", text) if word]
         strange = [word for word in words if not re.fullmatch(r"-?[\w.]+", word)]
         if strange:
             raise Unreadable(f"holds {shortened(strange[0])}, which is not a channel or layer")
@@ -70,6 +77,10 @@ class Knob(Generic[Value]):
     """Names by which other versions wrote it."""
     parts: tuple[str, ...] = ()
     """What links call its numbers; none where it has one."""
+    choices: tuple[str, ...] = ()
+    """All words of an enumeration, in their order."""
+    default_text: str = ""
+    """The default as a script would write it, of a knob that has words."""
 
     def of(self, node: Node, moment: Moment) -> Value:
         """The node's value at the moment.
@@ -158,31 +169,44 @@ def pair_knob(name: str, default: Pair, parts: tuple[str, str] = ("x", "y")) -> 
 
 
 def text_knob(name: str, default: str = "") -> Knob[str]:
-    return Knob(name=name, default=default, parse=lambda stated: stated.raw.strip())
+    return Knob(name=name, default=default, parse=Stated.text, default_text=default)
 
 
 def enum_knob(name: str, choices: Sequence[str], default: str) -> Knob[str]:
     """A word of `choices`, written out, with _ for spaces, or as its number from 0."""
-    return Knob(name=name, default=default, parse=lambda stated: _enum(stated, choices))
+    every = tuple(choices)
+    return Knob(
+        name=name,
+        default=default,
+        parse=lambda stated: _enum(stated, every),
+        choices=every,
+        default_text=default,
+    )
 
 
 def word_knob(name: str, choices: Sequence[str], default: str) -> Knob[str]:
     """A word of `choices`, which are not all that there are: a number says nothing here."""
-    return Knob(name=name, default=default, parse=lambda stated: _word(stated, choices))
+    return Knob(name=name, default=default, parse=lambda stated: _word(stated, choices), default_text=default)
 
 
 def channels_knob(name: str, default: str) -> Knob[ChannelSet]:
-    return Knob(name=name, default=channel_set([default]), parse=_channels)
+    return Knob(name=name, default=channel_set([default]), parse=_channels, default_text=default)
 
 
 def channel_knob(name: str, default: str) -> Knob[str]:
     """One channel by Nuke's full name; empty where there is none, or it is switched off."""
-    return Knob(name=name, default=default, parse=_channel)
+    return Knob(name=name, default=default, parse=_channel, default_text=default)
 
 
 def channel_words_knob(name: str, default: str, *aliases: str) -> Knob[tuple[str, ...]]:
     """Channels in an order that matters, or a layer: the words as they stand, none where nothing is selected."""
-    return Knob(name=name, default=(default,), parse=lambda stated: tuple(stated.channel_words()), aliases=aliases)
+    return Knob(
+        name=name,
+        default=(default,),
+        parse=lambda stated: tuple(stated.channel_words()),
+        aliases=aliases,
+        default_text=default,
+    )
 
 
 def _bool(stated: Stated) -> bool:
@@ -246,10 +270,10 @@ def _box(stated: Stated) -> Box:
 
 
 def _enum(stated: Stated, choices: Sequence[str]) -> str:
-    word = stated.raw.strip()
-    folded = {choice.lower().replace(" ", "_"): choice for choice in choices}
-    if word.lower().replace(" ", "_") in folded:
-        return folded[word.lower().replace(" ", "_")]
+    word = stated.text()
+    known = {folded(choice): choice for choice in choices}
+    if folded(word) in known:
+        return known[folded(word)]
     if not word.startswith("{"):
         number = int(word) if word.isdigit() and len(word) < 4 else len(choices)
     else:
@@ -260,7 +284,7 @@ def _enum(stated: Stated, choices: Sequence[str]) -> str:
 
 
 def _word(stated: Stated, choices: Sequence[str]) -> str:
-    word = stated.raw.strip()
+    word = stated.text()
     if word not in choices:
         raise Unreadable(f"is {shortened(word)}, which is none of {', '.join(choices)}")
     return word

@@ -6,14 +6,18 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from understudy.errors import UnderstudyError
 from understudy.remap import Remap, remapped
 from understudy.script.graph import Node, Script
 from understudy.script.tokens import read_commands
+from understudy.script.values.fault import Unreadable
+from understudy.script.values.links import Links
 
 _GETENV = re.compile(r"\[\s*getenv\s+(\w+)\s*\]")
+_KNOB = re.compile(r"\w+(\.\w+)*")
 _MAX_NESTING = 16
 _SCRIPT_FOLDER_PYTHON = ("nuke.script_directory()", "os.path.dirname(nuke.root().name())")
 _SCRIPT_NAME_PYTHON = ("nuke.root().name()", "nuke.root()['name'].value()", "nuke.root()['name'].getValue()")
@@ -38,7 +42,7 @@ class PathRules:
         Raises UnderstudyError naming node and knob for an expression that is not understood.
         """
         try:
-            text = self._expanded(node.knobs.get(knob, ""), 0).strip()
+            text = self._expanded(node.knobs.get(knob, ""), 0, node).strip()
             return remapped(self._absolute(text), self.remap) if text else ""
         except _NotUnderstood as fault:
             raise UnderstudyError(
@@ -52,39 +56,55 @@ class PathRules:
         return f"{self._project_folder().rstrip('/')}/{path.removeprefix('./')}"
 
     def _project_folder(self) -> str:
-        stated = self._expanded(self.script.root.get("project_directory", ""), 1).strip().replace("\\", "/")
+        stated = self._expanded(self.script.root.get("project_directory", ""), 1, None).strip().replace("\\", "/")
         if stated and not (PurePosixPath(stated).is_absolute() or PureWindowsPath(stated).is_absolute()):
             return f"{self._script_folder()}/{stated}"
         return stated or self._script_folder()
 
-    def _expanded(self, text: str, nesting: int) -> str:
-        """The text with each `[...]` replaced by what it stands for."""
+    def _expanded(self, text: str, nesting: int, node: Node | None) -> str:
+        """The text with each `[...]` replaced by what it stands for; the node says it, or the root does."""
         if nesting > _MAX_NESTING:
             raise _NotUnderstood("brackets nested too deeply")
         parts = []
         at = 0
         while (opening := text.find("[", at)) >= 0:
             closing = _closing_bracket(text, opening)
-            parts += [text[at:opening], self._value_of(text[opening + 1 : closing], nesting + 1)]
+            parts += [text[at:opening], self._value_of(text[opening + 1 : closing], nesting + 1, node)]
             at = closing + 1
         return "".join(parts) + text[at:]
 
-    def _value_of(self, inside: str, nesting: int) -> str:
+    def _value_of(self, inside: str, nesting: int, node: Node | None) -> str:
         words = _words(inside)
         match words:
             case ["value" | "knob", "root.name"]:
                 return self.script.path.absolute().as_posix()
             case ["value" | "knob", "root.project_directory"]:
-                return self._expanded(self.script.root.get("project_directory", ""), nesting)
+                return self._expanded(self.script.root.get("project_directory", ""), nesting, None)
+            case ["value" | "knob", name] if node is not None and _KNOB.fullmatch(name):
+                return self._text_of(node, name, nesting)
             case ["getenv", name]:
                 return self._environment_value(name)
             case ["file", verb, argument]:
-                return self._file(verb, self._expanded(argument, nesting), inside)
+                return self._file(verb, self._expanded(argument, nesting, node), inside)
             case ["file", "join", *arguments]:
-                return PurePosixPath(*(self._expanded(argument, nesting) for argument in arguments)).as_posix()
+                return PurePosixPath(*(self._expanded(argument, nesting, node) for argument in arguments)).as_posix()
             case ["python", *code]:
                 return self._python("".join(code), inside)
         raise _unknown(inside)
+
+    @cached_property
+    def _links(self) -> Links:
+        return Links(script=self.script)
+
+    def _text_of(self, node: Node, name: str, nesting: int) -> str:
+        """What another knob says, or one of the node's own."""
+        try:
+            target = self._links.target(node, name.split("."))
+        except Unreadable as fault:
+            raise _NotUnderstood(f"[value {name}], which {fault}") from None
+        if target.raw is None or target.node is None:
+            raise _NotUnderstood(f"[value {name}], which the script leaves out")
+        return self._expanded(target.raw, nesting, target.node)
 
     def _environment_value(self, name: str) -> str:
         if name not in self.environment:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from understudy.errors import ProblemList, UnderstudyError
-from understudy.script.graph import Node
+from understudy.script.graph import Node, Script
 from understudy.script.knobs import KnobMoves
 from understudy.script.nodes import BY_NAME, PASS_THROUGH
 from understudy.script.nodes.base import NodeClass, Tree, node_error
@@ -65,8 +65,8 @@ class Walk:
         connected = [self.tree.script.nodes[place] for place in node.inputs if place is not None]
         try:
             known = self.class_of(node)
-            if known is None:
-                self.problems.add(_unsupported(node, render_at))
+            if known is None or node.fault:
+                self.problems.add(_unsupported(self.tree.script, node, render_at))
                 return _Visit(node=node, waiting=connected, render_at=render_at)
             with self.problems.collecting(), suppress(KnobMoves):
                 known.check(self.tree, node, self.tree.moment(None))
@@ -85,9 +85,10 @@ class Walk:
             self.problems.add(str(node_error(visit.node, f"has over {_MAX_DEPTH} nodes above it; render one of them")))
 
 
-def _unsupported(node: Node, render_at: Node) -> str:
+def _unsupported(script: Script, node: Node, render_at: Node) -> str:
+    """`render_at` may lie in a file, where nobody can put a Write: then it comes after the group of that file."""
+    while render_at.is_from_file and render_at.parent is not None:
+        render_at = script.nodes[render_at.parent]
     place = "it" if render_at.index == node.index else render_at.path
-    return (
-        f"{node.label}, line {node.line}: understudy cannot evaluate this class; "
-        f"render it first, e.g. with a Write after {place}"
-    )
+    what = f"{node.fault}; or" if node.fault else "understudy cannot evaluate this class;"
+    return f"{node.label}, line {node.line}: {what} render it first, e.g. with a Write after {place}"

@@ -18,8 +18,10 @@ from understudy.runs import RunFiles
 from understudy.script.channels import component, is_main
 from understudy.script.copycat import INPUT_NAMES, find_copycat, knob_overrides, training_inputs
 from understudy.script.evaluate import Evaluator
-from understudy.script.graph import Node, Script, read_script
+from understudy.script.graph import Node, Script
+from understudy.script.library import NUKE_PATH, read_whole
 from understudy.script.nodes.base import Reading, Span, node_error
+from understudy.script.outline import outline
 from understudy.script.paths import PathRules, variables_named
 from understudy.sources.sequences import colour_of_record, frames_of_record, remap_of_record
 from understudy.sources.uses import with_validation
@@ -61,28 +63,40 @@ class ScriptSource:
     original: Path | None = None
     """Where the script lived, if `script` is a copy: paths in it are relative to that place."""
     environment: tuple[tuple[str, str], ...] = ()
-    """What [getenv NAME] in paths saw where the run was asked for; goes over the process's own."""
+    """What [getenv NAME] in paths, and the look for gizmos, saw where the run was asked for; over the process's own."""
 
     def pairs(self, *, are_to_come: bool = False) -> tuple[Pair, ...]:
         """The pairs in frame order.
 
         Raises Problems naming every node that cannot be evaluated, or else every file that is missing.
         """
-        self.colour.check()
-        script = self._read()
-        copycat = find_copycat(script, self.node)
-        shown, wanted = training_inputs(script, copycat)
-        paths = self._path_rules(script)
-        reading = Reading(paths=paths, colour=self.colour, view=self.view, files_are_to_come=are_to_come)
-        evaluator = Evaluator(script, reading)
-        evaluator.check((shown, wanted))
-        frames = _common_frames(evaluator, copycat, (shown, wanted))
-        inputs, targets = _both_sides(evaluator, (shown, wanted), frames)
+        evaluator, copycat, sides = self._evaluated(are_to_come)
+        evaluator.check(sides)
+        frames = _common_frames(evaluator, copycat, sides)
+        inputs, targets = _both_sides(evaluator, sides, frames)
         pairs = [
             Pair(frame=frame, input=plate, target=paint)
             for frame, plate, paint in zip(frames, inputs, targets, strict=True)
         ]
         return with_validation(pairs, self.validation_frames)
+
+    def outline(self) -> tuple[str, ...]:
+        """The trees that are evaluated for both inputs, as lines of text.
+
+        Raises UnderstudyError where the node or one of its inputs is missing.
+        """
+        evaluator, _, sides = self._evaluated(are_to_come=False)
+        return outline(evaluator, list(zip(INPUT_NAMES, sides, strict=True)))
+
+    def _evaluated(self, are_to_come: bool) -> tuple[Evaluator, Node, tuple[Node, Node]]:
+        """The evaluator of the script, the training node, and what is connected to its inputs."""
+        self.colour.check()
+        script = self._read()
+        copycat = find_copycat(script, self.node)
+        sides = training_inputs(script, copycat)
+        paths = self._path_rules(script)
+        reading = Reading(paths=paths, colour=self.colour, view=self.view, files_are_to_come=are_to_come)
+        return Evaluator(script, reading), copycat, sides
 
     def knob_overrides(self) -> dict[str, object]:
         """The Settings fields that the node's knobs set. Raises Problems naming node and knob."""
@@ -92,8 +106,10 @@ class ScriptSource:
     def kept_beside(self, files: RunFiles) -> ScriptSource:
         """A copy of the script in the run; its paths are still relative to the original's place."""
         write_bytes(files.script, self.script.read_bytes())
-        seen = self._path_rules(self._read()).environment
-        environment = tuple((name, seen[name]) for name in variables_named(self.script) if name in seen)
+        script = self._read()
+        seen = self._path_rules(script).environment
+        names = {*variables_named(self.script), *([NUKE_PATH] if any(node.gizmo for node in script.nodes) else [])}
+        environment = tuple((name, seen[name]) for name in sorted(names) if name in seen)
         return replace(self, script=files.script, original=self.original or self.script, environment=environment)
 
     def record(self) -> dict[str, object]:
@@ -127,10 +143,13 @@ class ScriptSource:
         )
 
     def _path_rules(self, script: Script) -> PathRules:
-        return PathRules(script=script, remap=self.remap, environment={**os.environ, **dict(self.environment)})
+        return PathRules(script=script, remap=self.remap, environment=self._seen())
+
+    def _seen(self) -> dict[str, str]:
+        return {**os.environ, **dict(self.environment)}
 
     def _read(self) -> Script:
-        return read_script(self.script, original=self.original)
+        return read_whole(self.script, original=self.original, remap=self.remap, environment=self._seen())
 
 
 def _common_frames(evaluator: Evaluator, copycat: Node, sides: tuple[Node, Node]) -> Span:

@@ -20,7 +20,7 @@ from understudy.runs import RunFiles
 from understudy.settings import Settings, total_steps
 from understudy.train.crops import CropPlan
 from understudy.train.device import Machine, choose_batch_size
-from understudy.train.fit import fit_model, interest_of, preview_of
+from understudy.train.fit import fit_model, interests_of, preview_of
 from understudy.train.initial_weights import started_from
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.run import Run
@@ -109,7 +109,7 @@ def prepare_run(
     """Everything that the steps need, chosen and said. `model` is still on the CPU."""
     if settings.tensorboard:
         require_tensorboard()
-    interest = tuple(interest_of(model, pair) for pair in dataset.training)
+    interest = interests_of(model, dataset.training)
     squares = draw_squares(dataset.training, interest, seed=settings.seed) if _wants_squares(settings, dataset) else ()
     crops = _crop_plan(settings, dataset, left_to_learn(interest, squares))
     batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width, world_size)

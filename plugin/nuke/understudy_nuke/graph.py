@@ -15,7 +15,8 @@ TAB = "understudy"
 
 EVALUATED = frozenset(
     [
-        *("Read", "FrameHold", "AppendClip", "FrameRange", "TimeOffset", "TimeClip"),
+        *("Read", "Write", "FrameHold", "AppendClip", "FrameRange", "TimeOffset", "TimeClip", "Retime", "TimeWarp"),
+        *("FrameBlend", "TimeEcho", "JoinViews", "OneView", "Precomp"),
         *("Dot", "NoOp", "PostageStamp", "Switch", "Group", "Gizmo", "LiveGroup", "VariableGroup", "Input", "Output"),
         *("Grade", "Multiply", "Add", "Gamma", "Clamp", "Invert", "Saturation", "HueShift", "ColorMatrix"),
         *("ColorCorrect", "Colorspace", "Log2Lin", "PLogLin", "EXPTool", "Expression"),

@@ -87,7 +87,7 @@ def test_the_second_layer_has_rows_that_are_called_after_what_a_row_can_be(layer
         ("in2 {rgba.red diffuse}", "knob in2 is 'rgba.red diffuse', of which the channels are not known"),
         ("out all", "knob out is 'all', of which the channels are not known"),
         ("in {[exec id]}", r"knob in holds '\[exec', which is not a channel or layer"),
-        ("in {{parent.Shuffle2.in}}", r"knob in holds '\{parent"),
+        ("in {{parent.Shuffle2.in}}", "knob in refers to 'parent.Shuffle2.in', and there is no 'Shuffle2'"),
     ],
 )
 def test_shuffles_that_cannot_be_evaluated_are_named(layered: str, knobs: str, what: str) -> None:

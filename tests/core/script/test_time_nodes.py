@@ -95,9 +95,22 @@ def test_appendclip_plays_its_inputs_in_turn(shot: str) -> None:
     moved = stacked.replace("inputs 3", "inputs 3 firstFrame 101")
     assert _range(moved) == "101-108"
     assert _shown(moved, range(101, 109)) == [1, 2, 3, 4, 5, 2, 4, 5]
-    for fade in ("fadeIn", "fadeOut", "dissolve"):
-        with pytest.raises(UnderstudyError, match=rf"AppendClip1 \(AppendClip\).*knob {fade} set to '4'"):
-            pull(stacked.replace("inputs 3", f"inputs 3 {fade} 4"))
+    with pytest.raises(UnderstudyError, match=r"AppendClip1 \(AppendClip\).*knob time set to '7' cannot be evaluated"):
+        pull(stacked.replace("inputs 3", 'inputs 3 time "7"'))
+
+
+def test_appendclip_asks_its_end_clips_for_frames_beyond_their_ranges(shot: str) -> None:
+    """The range that FrameRange states ends at 3, but the Read under it has frames to show."""
+    cut = shot + "FrameRange { first_frame 2 last_frame 3 }\nAppendClip { firstFrame 11 }\n"
+    assert _range(cut) == "11-12"
+    assert _shown(cut, range(9, 16)) == [1, 1, 2, 3, 4, 5, 5]
+
+
+def test_frames_that_are_shown_as_they_are_are_kept_once(shot: str) -> None:
+    for node in ("AppendClip { }", "TimeClip { first 2 last 4 }", "Retime { filter none }"):
+        evaluator, last = evaluator_of(shot + node)
+        read = evaluator.script.nodes[0]
+        assert evaluator.pull(last, 3, ("R",)).pixels is evaluator.pull(read, 3, ("R",)).pixels, node
 
 
 def test_framerange_changes_the_range_alone(shot: str) -> None:

@@ -156,7 +156,7 @@ def test_colorspace_yxy_is_light_and_chromaticity(plate: str) -> None:
     ("knobs", "what"),
     [
         ("colorspace_out YCbCr", "knob colorspace_out is 'YCbCr', and how Nuke computes that is not known"),
-        ("colorspace_in {{parent.A.colorspace_out}}", "knob colorspace_in is"),
+        ("colorspace_in {{parent.A.colorspace_out}}", "knob colorspace_in refers to 'parent.A"),
         ("colorspace_out SLog2", "knob colorspace_out is 'SLog2', and how"),
         ("colorspace_out CIE-XYZ primary_in ACES", "knob primary_in is 'ACES', which is none of sRGB, Adobe"),
         ("colorspace_out sRGB illuminant_out D50", "knob illuminant_out is 'D50', and illuminant_in is 'D65': how"),

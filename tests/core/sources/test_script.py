@@ -14,6 +14,7 @@ from tests.core.script.training_comp import COMP, HEIGHT, HELD, WIDTH
 from understudy.errors import Problems, UnderstudyError
 from understudy.frames.image import FloatPixels
 from understudy.frames.window import Window
+from understudy.runs import RunFiles
 from understudy.sources.record import from_record
 from understudy.sources.script import ScriptSource
 
@@ -66,6 +67,26 @@ def test_a_record_gives_the_same_pairs_also_from_a_copy_of_the_script(comp: Path
     assert again == moved
     assert [pair.input.media for pair in again.pairs()] == [pair.input.media for pair in moved.pairs()]
     assert again.record() == moved.record()
+
+
+def test_a_run_remembers_where_its_gizmos_were_found(
+    comp: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder of $NUKE_PATH, and beside the script as it was, not beside the copy."""
+    (tmp_path / "gizmos").mkdir()
+    for folder, name in ((tmp_path / "gizmos", "There"), (tmp_path, "Here")):
+        gizmo = f"Gizmo {{ }}\n Input {{ }}\n Grade {{ add {len(name)} }}\n Output {{ }}\nend_group\n"
+        (folder / f"{name}.gizmo").write_text(gizmo)
+    comp.write_text(COMP.replace(" Dot {\n  name Dot1\n }\n", " Here {\n }\n There {\n }\n"))
+    monkeypatch.setenv("NUKE_PATH", str(tmp_path / "gizmos"))
+    files = RunFiles(tmp_path / "run", "first")
+    files.directory.mkdir()
+    kept = ScriptSource(script=comp).kept_beside(files)
+    monkeypatch.delenv("NUKE_PATH")
+    again = from_record(kept.record())
+    assert dict(kept.environment)["NUKE_PATH"] == str(tmp_path / "gizmos")
+    plain, _ = _by_hand(HELD[0])
+    np.testing.assert_allclose(again.pairs()[0].input.read().pixels, plain + 9, atol=1e-5)
 
 
 def test_remap_leads_to_moved_footage(comp: Path, tmp_path: Path) -> None:

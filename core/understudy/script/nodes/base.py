@@ -173,6 +173,11 @@ class NodeClass:
         """The nodes and frames that it asks for one frame of its own; the first decides where the frame comes from."""
         return tuple(Step(node=asked, frame=frame) for asked in self.upstream(tree, node))
 
+    def hands_on(self, tree: Tree, node: Node, frame: int) -> bool:
+        """Whether the frame is the very picture of its first step, so that nothing of it need be kept here."""
+        del tree, node, frame
+        return not self.makes_pixels
+
     def files(self, tree: Tree, node: Node, frame: int) -> tuple[SourceFile, ...]:
         """The files that it opens itself for that frame. Raises UnderstudyError naming one that is missing."""
         del tree, node, frame

@@ -48,16 +48,18 @@ class Clip:
             raise node_error(
                 node, f"has no frame {frame} (its range is {self.timeline}) and knob {knob.name} says error; set it"
             )
-        return None if outside == "black" else self._wrapped(asked, outside)
+        return None if outside == "black" else wrapped(self.span, asked, outside)
 
-    def _wrapped(self, asked: int, outside: str) -> int:
-        if outside == "loop":
-            return self.span.first + (asked - self.span.first) % len(self.span)
-        if outside == "bounce" and len(self.span) > 1:
-            turn = len(self.span) - 1  # the end frames are shown once at each turn
-            along = (asked - self.span.first) % (2 * turn)
-            return self.span.first + min(along, 2 * turn - along)
-        return self.span.nearest(asked)
+
+def wrapped(span: Span, asked: int, outside: str) -> int:
+    """The frame of the span that is shown for one outside it, by the word loop, bounce or hold."""
+    if outside == "loop":
+        return span.first + (asked - span.first) % len(span)
+    if outside == "bounce" and len(span) > 1:
+        turn = len(span) - 1  # the end frames are shown once at each turn
+        along = (asked - span.first) % (2 * turn)
+        return span.first + min(along, 2 * turn - along)
+    return span.nearest(asked)
 
 
 def clip_of(node: Node, span: Span, moment: Moment) -> Clip:

@@ -112,7 +112,7 @@ def _sequence(tree: Tree, node: Node) -> Sequence:
         return Sequence(pattern)
     view = tree.reading.view
     if not view:
-        raise node_error(node, f"knob file has %V or %v ({pattern}); say which view is meant")
+        raise node_error(node, f"knob file has %V or %v ({pattern}); say which view is meant with --view")
     return Sequence(pattern.replace("%V", view).replace("%v", view[:1]))
 
 

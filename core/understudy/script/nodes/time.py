@@ -1,14 +1,15 @@
-"""Classes that ask for another frame: FrameHold, FrameRange, TimeOffset, TimeClip, AppendClip."""
+"""Classes that ask for another frame, or for none: FrameHold, FrameRange, TimeOffset, TimeClip."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 
 import numpy as np
 
 from understudy.frames.image import FloatPixels
 from understudy.script.graph import Node
-from understudy.script.knobs import KnobMoves, bool_knob, float_knob, int_knob
+from understudy.script.knobs import KnobMoves, bool_knob, float_knob, int_knob, text_knob
 from understudy.script.nodes.base import Info, NodeClass, Request, Span, Step, Tree, node_error
 from understudy.script.nodes.clip import CLIP_KNOBS, FIRST, LAST, Clip, clip_of
 from understudy.script.values.moment import Moment
@@ -24,14 +25,10 @@ REVERSE_INPUT = bool_knob("reverse_input", False)
 
 CLIP_REVERSE = bool_knob("reverse", False)
 
-START = int_knob("firstFrame", 1)
+TIME = text_knob("time")
+"""Another time than the frame asked for; scripts write it, and leave it empty."""
 
-FADE_IN = float_knob("fadeIn", 0.0)
-FADE_OUT = float_knob("fadeOut", 0.0)
-DISSOLVE = float_knob("dissolve", 0.0)
-
-_LONGEST = 10**9
-"""Frames. Clips that are appended to themselves soon have more than can be counted."""
+_FADES = (float_knob("fadeIn", 0.0), float_knob("fadeOut", 0.0))
 
 
 class FrameHold(NodeClass):
@@ -64,6 +61,7 @@ class FrameRange(NodeClass):
     names = ("FrameRange",)
     page = "time_nodes/framerange.html"
     still = (RANGE_FIRST, RANGE_LAST)
+    fixed = (TIME,)
 
     def frame_range(self, tree: Tree, node: Node) -> Span:
         if not (RANGE_FIRST.is_stated(node) or RANGE_LAST.is_stated(node)):
@@ -81,6 +79,7 @@ class TimeOffset(NodeClass):
     names = ("TimeOffset",)
     page = "time_nodes/timeoffset.html"
     still = (OFFSET, REVERSE_INPUT)
+    fixed = (TIME,)
 
     def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
         above = tree.input(node, 0)
@@ -98,7 +97,40 @@ class TimeOffset(NodeClass):
         _whole_offset(node, tree.moment(None))
 
 
-class TimeClip(NodeClass):
+class OneFrame(NodeClass, ABC):
+    """Shows one frame of its input, or black."""
+
+    makes_pixels = True
+    knows_all_channels = False
+
+    @abstractmethod
+    def asked(self, tree: Tree, node: Node, frame: int) -> int | None:
+        """The input's frame; None: black."""
+
+    @abstractmethod
+    def frame_for_size(self, tree: Tree, node: Node) -> int:
+        """The input's frame that says how large black is."""
+
+    def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
+        asked = self.asked(tree, node, frame)
+        return () if asked is None else (Step(node=tree.input(node, 0), frame=asked),)
+
+    def hands_on(self, tree: Tree, node: Node, frame: int) -> bool:
+        return bool(self.steps(tree, node, frame))
+
+    def info(self, tree: Tree, node: Node, frame: int) -> Info:
+        """Of black."""
+        del frame
+        held = tree.info(tree.input(node, 0), self.frame_for_size(tree, node))
+        return replace(held, data_window=held.display_window)
+
+    def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
+        """Black."""
+        del tree, node
+        return np.zeros((request.region.height, request.region.width, len(request.channels)), np.float32)  # H W C
+
+
+class TimeClip(OneFrame):
     """A part of the input as a clip, placed in time as a Read places its sequence."""
 
     names = ("TimeClip",)
@@ -106,66 +138,26 @@ class TimeClip(NodeClass):
     still = (*CLIP_KNOBS, CLIP_REVERSE)
     # The reference page prints 5 as the default of both fades, as a new node has it; a script that leaves them out
     # was saved with none.
-    fixed = (FADE_IN, FADE_OUT)
-    makes_pixels = True
+    fixed = (*_FADES, TIME)
 
-    def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
+    def asked(self, tree: Tree, node: Node, frame: int) -> int | None:
         clip = self._clip(tree, node)
         asked = clip.source_frame(node, frame, tree.moment(frame))
-        if asked is None:
-            return ()
-        if CLIP_REVERSE.of(node, tree.moment(None)):
-            asked = clip.span.first + clip.span.last - asked
-        return (Step(node=tree.input(node, 0), frame=asked),)
+        if asked is not None and CLIP_REVERSE.of(node, tree.moment(None)):
+            return clip.span.first + clip.span.last - asked
+        return asked
+
+    def frame_for_size(self, tree: Tree, node: Node) -> int:
+        return self._clip(tree, node).span.first
 
     def frame_range(self, tree: Tree, node: Node) -> Span:
         return self._clip(tree, node).timeline
-
-    def info(self, tree: Tree, node: Node, frame: int) -> Info:
-        if self.steps(tree, node, frame):
-            return super().info(tree, node, frame)
-        held = tree.info(tree.input(node, 0), FIRST.of(node, tree.moment(None)))
-        return replace(held, data_window=held.display_window)
-
-    def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
-        if self.steps(tree, node, request.frame):
-            return super().pixels(tree, node, request)
-        return np.zeros((request.region.height, request.region.width, len(request.channels)), np.float32)  # H W C
 
     def _clip(self, tree: Tree, node: Node) -> Clip:
         above, moment = tree.span(tree.input(node, 0)), tree.moment(None)
         first = FIRST.of(node, moment) if FIRST.is_stated(node) else above.first
         last = LAST.of(node, moment) if LAST.is_stated(node) else above.last
         return clip_of(node, Span(first, last), moment)
-
-
-class AppendClip(NodeClass):
-    """Its inputs one after the other, each for the length of its own range; the ends are held."""
-
-    names = ("AppendClip",)
-    page = "time_nodes/appendclip.html"
-    still = (START,)
-    fixed = (FADE_IN, FADE_OUT, DISSOLVE)
-
-    def upstream(self, tree: Tree, node: Node) -> tuple[Node, ...]:
-        connected = [number for number, place in enumerate(node.inputs) if place is not None]
-        return tuple(tree.input(node, number) for number in connected or [0])
-
-    def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
-        at = self.frame_range(tree, node).nearest(frame) - START.of(node, tree.moment(None))
-        for above in self.upstream(tree, node):
-            span = tree.span(above)
-            if at < len(span):
-                return (Step(node=above, frame=span.first + at),)
-            at -= len(span)
-        raise AssertionError("a frame within the range lies in one of the clips")
-
-    def frame_range(self, tree: Tree, node: Node) -> Span:
-        length = sum(len(tree.span(above)) for above in self.upstream(tree, node))
-        if length > _LONGEST:
-            raise node_error(node, f"is over {_LONGEST} frames long; shorten its clips with FrameRange")
-        start = START.of(node, tree.moment(None))
-        return Span(start, start + length - 1)
 
 
 def _whole_offset(node: Node, moment: Moment) -> int:

@@ -1,7 +1,8 @@
 """Expressions: C's arithmetic over numbers and names, read by a parser of our own and computed without recursion.
 
-`[value x]` and `[knob x]` are the name x, `[expression ...]` and `[expr ...]` are parentheses, `[frame]` is the frame;
-no other command of Tcl means anything here, and none is run.
+`[value x]`, `[numvalue x]` and `[knob x]` are the name x, `[expression ...]` and `[expr ...]` are parentheses,
+`[frame]` is the frame, and `[exists x]` is 1 where there is such a node; no other command of Tcl means anything here,
+and none is run.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _DEEPEST = 24
 """Parentheses within one another; each costs a few frames of Python's stack."""
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-    r"|\[\s*(?:value|knob)\s+(?P<value>[\w.]+)\s*\]"
+    r"|\[\s*(?:value|numvalue|knob)\s+(?P<value>[\w.]+)\s*\]"
+    r"|\[\s*exists\s+(?P<exists>[\w.]+)\s*\]"
     r"|\[\s*(?P<frame>frame)\s*\]"
     r"|(?P<arithmetic>\[\s*(?:expression|expr)\b)"
     r"|(?P<name>\$gui\b|[A-Za-z_]\w*(?:\.\w+)*)"
@@ -43,6 +45,8 @@ class Name:
     words: tuple[str, ...]
     has_frame: bool = False
     """Whether it is called as a function: the number computed before it is the frame that is meant."""
+    is_existence: bool = False
+    """Whether it stands for 1 where there is such a node, and for 0 elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,8 +177,8 @@ class _Parser:
         kind, text = token
         if kind == "number":
             self._steps.append(np.float64(text))
-        elif kind in ("value", "frame"):
-            self._steps.append(Name(words=tuple(text.split("."))))
+        elif kind in ("value", "frame", "exists"):
+            self._steps.append(Name(words=tuple(text.split(".")), is_existence=kind == "exists"))
         elif kind == "name":
             self._named(text)
         elif kind == "arithmetic" or text == "(":

@@ -12,7 +12,7 @@ from understudy.script.values.curves import Curve
 from understudy.script.values.fault import Moves, Unreadable, shortened
 from understudy.script.values.formula import Name
 from understudy.script.values.links import Links, Target
-from understudy.script.values.written import Driven, Source, sources_of, whole_source
+from understudy.script.values.written import Driven, Source, linked_words, sources_of, whole_source
 
 Chosen = TypeVar("Chosen")
 _Key: TypeAlias = "tuple[int, str, int, float | None]"
@@ -43,6 +43,21 @@ class Moment:
     def number(self, node: Node, knob: str, raw: str) -> float:
         """The number of a knob that has one only."""
         return _Chase(links=self.links).computed(node, knob, 0, whole_source(raw), self.frame)
+
+    def text(self, node: Node, knob: str, raw: str) -> str:
+        """What a knob of words says: that of another knob, where it is nothing but a link to one. Raises Unreadable."""
+        place, name = node, knob
+        for _ in range(_DEEPEST):
+            words = linked_words(raw)
+            if not words:
+                return raw
+            target = self.links.target(place, words)
+            if target.node is None or (target.choices and not _are_alike(target, node, knob)):
+                return raw  # a number, or a word of another list, of which the number counts
+            place, name = target.node, target.knob
+            unstated = target.default_text or " ".join(f"{number:g}" for number in target.default)
+            raw = unstated if target.raw is None else target.raw
+        raise Unreadable(f"follows over {_DEEPEST} links in a row, the last of them {place.path}.{name}")
 
 
 @dataclass(kw_only=True)
@@ -77,6 +92,8 @@ class _Chase:
     ) -> float:
         """What a name in an expression of the node comes to."""
         at = frame if stated is None else stated
+        if name.is_existence:
+            return float(self.links.exists(node, name.words))
         if name.words == ("curve",):
             if source.curve is None:
                 raise Unreadable("refers to its curve, but has no key")
@@ -90,8 +107,12 @@ class _Chase:
 
     def _followed(self, node: Node, name: Name, place: int, frame: float | None) -> float:
         target = self.links.target(node, name.words)
+        if target.fact is not None:
+            return self._of_picture(target, name, frame)
         if target.raw is None:
             return _chosen(target.default, target, place, name)
+        if target.choices and (folded(target.raw) in map(folded, target.choices)):
+            return float([*map(folded, target.choices)].index(folded(target.raw)))
         sources = sources_of(target.raw)
         source = _chosen(sources, target, place, name)
         if target.node is not None:
@@ -101,6 +122,21 @@ class _Chase:
                 f"refers to {shortened('.'.join(name.words))}, which is an expression of the script itself"
             )
         return source if isinstance(source, float) else source.at(frame)
+
+    def _of_picture(self, target: Target, name: Name, frame: float | None) -> float:
+        if self.links.pictures is None or target.node is None or target.fact is None:
+            raise Unreadable(f"refers to {shortened('.'.join(name.words))}, which is not known here")
+        return self.links.pictures.number(target.node, target.fact, frame)
+
+
+def _are_alike(target: Target, node: Node, knob: str) -> bool:
+    """Whether both are the same knob of one class, whose words are the same."""
+    return target.node is not None and (target.node.class_name, target.knob) == (node.class_name, knob)
+
+
+def folded(word: str) -> str:
+    """A word of an enumeration, however it is spelt."""
+    return word.strip().lower().replace(" ", "_")
 
 
 def _chosen(values: Sequence[Chosen], target: Target, place: int, name: Name) -> Chosen:

@@ -17,6 +17,8 @@ _TRUE = ("true", "on", "yes")
 _FALSE = ("false", "off", "no")
 _OF_KEYS = re.compile(r"i|x[-+.\deE]+|[stuv][-+.\deE]+|[A-Z]|[-+]?[.\d][-+.\deE]*")
 """What may follow the expression of a knob that has keys, too."""
+_LINK = re.compile(r"\{+\s*(?P<path>[A-Za-z_]\w*(?:\.\w+)*)(?:\s+(?:i|x[-+.\deE]+|[-+.\deE]+))*\s*\}+")
+_NO_LINKS = ("frame", "t", "curve")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,12 @@ def whole_source(raw: str) -> Source:
     if len(words) == 1 or words[:1] == ["curve"]:
         return sources_of(raw)[0]
     return _source(raw)
+
+
+def linked_words(raw: str) -> tuple[str, ...]:
+    """The name that a knob of words consists of, where it is a link: `{{parent.Blur1.channels}}`; none where not."""
+    found = _LINK.fullmatch(raw.strip())
+    return tuple(found["path"].split(".")) if found and found["path"] not in _NO_LINKS else ()
 
 
 def _source(word: str) -> Source:
