@@ -107,7 +107,7 @@ def _above(node: nuke.Node) -> list[nuke.Node | None]:
     """The nodes that this one asks for pictures, as understudy's own reader walks."""
     if _is_disabled(node):
         return [node.input(0)]
-    if node.Class() == "Switch":
+    if node.Class() == "Switch" and not _moves(node["which"]):
         return [node.input(int(node["which"].value()))]
     if node.Class() == "Input":
         return [node.parent().input(int(node["number"].value()))]
@@ -118,5 +118,11 @@ def _above(node: nuke.Node) -> list[nuke.Node | None]:
 
 
 def _is_disabled(node: nuke.Node) -> bool:
+    """At every frame."""
     disable = node.knob("disable")
-    return disable is not None and bool(disable.value())
+    return disable is not None and bool(disable.value()) and not _moves(disable)
+
+
+def _moves(knob: nuke.Knob) -> bool:
+    """Whether it may change from frame to frame."""
+    return knob.isAnimated() or knob.hasExpression()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import nuke
 import pytest
@@ -69,6 +70,14 @@ def test_what_only_nuke_evaluates_is_named_as_the_reader_would(tmp_path: Path) -
     training.setInput(0, switch)
     assert _seen(training) == set() == _refused_by_the_reader(tmp_path, "CopyCat1")
     switch["which"].setValue(1)
+    assert _seen(training) == {"Keylight1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
+    switch["which"].setValue(0)
+    cast(nuke.Array_Knob, switch["which"]).setExpression("frame > 3")
+    assert _seen(training) == {"Keylight1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
+
+    training.setInput(0, denoised)
+    denoised["disable"].setValue(True)
+    cast(nuke.Array_Knob, denoised["disable"]).setExpression("frame < 3")
     assert _seen(training) == {"Keylight1"} == _refused_by_the_reader(tmp_path, "CopyCat1")
 
     group = nuke.nodes.Group()

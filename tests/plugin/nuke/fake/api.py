@@ -32,6 +32,7 @@ class Knob:
         self._value: Default = ""
         self._default: Default = ""
         self._node: Node | None = None
+        self._expression = ""
 
     def name(self) -> str:
         return self._name
@@ -62,6 +63,12 @@ class Knob:
             self._node._changed(self._name)
         return True
 
+    def isAnimated(self, channel: int = -1) -> bool:
+        return False  # the fake has no curves
+
+    def hasExpression(self, index: int = -1) -> bool:
+        return bool(self._expression)
+
     def _taken(self, value: Default) -> Default:
         return str(value)
 
@@ -85,7 +92,9 @@ class File_Knob(EvalString_Knob):
 
 
 class Array_Knob(Knob):
-    pass
+    def setExpression(self, expression: str, channel: int = -1, view: Any = None) -> bool:
+        self._expression = expression
+        return True
 
 
 class Int_Knob(Array_Knob):

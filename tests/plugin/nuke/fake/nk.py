@@ -83,7 +83,7 @@ def _handle(node: Node) -> str:
 
 def _own_knobs(node: Node) -> Iterator[str]:
     for name, knob in node.knobs().items():
-        if name not in node._user_knobs and knob._value != knob._default:
+        if name not in node._user_knobs and (knob._value != knob._default or knob._expression):
             yield f" {name} {_value(knob)}"
 
 
@@ -106,6 +106,8 @@ def _user_knobs(node: Node) -> Iterator[str]:
 
 
 def _value(knob: Knob) -> str:
+    if knob._expression:
+        return "{{" + knob._expression + "}}"
     if isinstance(knob._value, bool):
         return "true" if knob._value else "false"
     return quoted(str(knob._value)) if knob._value != "" else '""'
