@@ -7,7 +7,8 @@
 steps: the whole program trains (crops, contact sheets, metrics, looks at its validation squares) and, in the same
 process, gives way to the bare loop every --steps steps: forward, mean squared error, backward and Muon on one batch in
 memory. Ratios are round by round and in the middle, by the clock and by seconds of CPU, which other programs on the
-machine disturb less. A checkpoint comes too seldom for that and is told apart.
+machine disturb less; and over all rounds, best of many short ones. A checkpoint comes too seldom for that and is told
+apart.
 data: frames a second decoded, crops a second gathered. start: a process of its own, on the demo's shot, to its first
 step. apply: benchmarks/apply.py. set: as many pairs of 4096 x 2160 half EXR, made for it, once in memory and once in
 the mapped file.
@@ -114,6 +115,8 @@ def tell_steps(watch: Watch, arguments: argparse.Namespace) -> float:
     )
     print(f"whole over bare, by the clock: {_row(by_clock)}, middle {middle(by_clock):.3f}")
     print(f"whole over bare, by seconds of CPU: {_row(by_cpu)}, middle {middle(by_cpu):.3f}")
+    together = sum(one.whole.cpu_seconds for one in watch.rounds) / sum(one.bare.cpu_seconds for one in watch.rounds)
+    print(f"all rounds together, by seconds of CPU: {together:.3f}")
     sheets = watch.sheet_cpu_seconds
     if sheets:
         share = middle(sheets) / max(SHEET_SECONDS, SHEET_STEPS * bare)

@@ -81,6 +81,7 @@ Grade {white 2}
 Grade {gamma 0.5 mix 2}
 Grade {}{}
 Blur {size 3}
+Posterize {channels rgba Colors 4}
 CopyCat {inputs 2}
 Read {}
 Read {file plate.####.exr last 10 on_error black}

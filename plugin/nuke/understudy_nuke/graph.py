@@ -19,7 +19,7 @@ EVALUATED = frozenset(
         *("FrameBlend", "TimeEcho", "JoinViews", "OneView", "Precomp"),
         *("Dot", "NoOp", "PostageStamp", "Switch", "Group", "Gizmo", "LiveGroup", "VariableGroup", "Input", "Output"),
         *("Grade", "Multiply", "Add", "Gamma", "Clamp", "Invert", "Saturation", "HueShift", "ColorMatrix"),
-        *("ColorCorrect", "Colorspace", "Log2Lin", "PLogLin", "EXPTool", "Expression"),
+        *("ColorCorrect", "Colorspace", "Log2Lin", "PLogLin", "EXPTool", "Expression", "Posterize"),
         *("OCIOColorSpace", "OCIODisplay", "OCIOFileTransform", "OCIOCDLTransform", "OCIOLogConvert"),
         *("Crop", "Remove", "AddChannels", "Copy", "CopyBBox", "Shuffle", "ShuffleCopy", "Shuffle2", "ChannelMerge"),
         *("Premult", "Unpremult", "Merge2", "Merge", "Dissolve", "Keymix"),

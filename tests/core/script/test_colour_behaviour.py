@@ -18,6 +18,7 @@ STRANGE = np.s_[4:7, 2:7]
 
 NODES = {
     "multiply": "Multiply { value 3 }",
+    "posterize": "Posterize { channels rgba Colors 5 }",
     "clamp": "Clamp { minimum 0.1 MinClampTo_enable true MinClampTo 0.3 }",
     "saturation": "Saturation { saturation 0.3 }",
     "largest": "Saturation { saturation 2 mode Maximum }",
@@ -135,5 +136,5 @@ def test_layers_and_other_channels_stay_where_none_is_chosen(plate: str) -> None
     before = pull(plate).over(FORMAT)
     for name in NODES:
         if name not in ("place", "colours"):
-            unchanged = pull(plate + NODES[name].replace("{", "{ channels depth ", 1)).over(FORMAT)
+            unchanged = pull(plate + NODES[name].rpartition("}")[0] + " channels depth }").over(FORMAT)
             np.testing.assert_array_equal(unchanged, before, name)
