@@ -77,6 +77,9 @@ JoinViews {inputs 2 viewassoc "left\\nright"}
 Group {name L addUserKnob {41 mix T Grade1.mix}}
 Remove {}
 Crop {box {0 0 4 4}}
+CornerPin2D {from1 {0 0} from2 {9 0} from3 {9 7} from4 {0 7} to1 {1 1} to2 {8 0} to3 {7 5} to4 {2 6.5} invert false}
+Tracker4 {transform "stabilize 1-pt" translate {{curve x1 0 1 2} 3} center {{curve x1 4 3 2} 3} filter Keys}
+MergeExpression {inputs 2 expr0 Ar+Br expr3 max(Aa,Ba)}
 Grade {white 2}
 Grade {gamma 0.5 mix 2}
 Grade {}{}

@@ -159,6 +159,12 @@ def matrix_knob(name: str) -> Knob[Matrix]:
     return Knob(name=name, default=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), parse=_matrix)
 
 
+def grid_knob(name: str, size: int) -> Knob[tuple[tuple[float, ...], ...]]:
+    """So many rows of as many numbers; left out, it changes nothing."""
+    same = tuple(tuple(float(row == column) for column in range(size)) for row in range(size))
+    return Knob(name=name, default=same, parse=lambda stated: _grid(stated, size))
+
+
 def box_knob(name: str, default: Box) -> Knob[Box]:
     return Knob(name=name, default=default, parse=_box, parts=("x", "y", "r", "t"))
 
@@ -235,18 +241,19 @@ def _triple(stated: Stated) -> Triple:
 
 
 def _matrix(stated: Stated) -> Matrix:
+    (a, b, c), (d, e, f), (g, h, i) = _grid(stated, 3)
+    return (a, b, c), (d, e, f), (g, h, i)
+
+
+def _grid(stated: Stated, size: int) -> tuple[tuple[float, ...], ...]:
     rows = words_of(stated.raw)
-    if len(rows) != 3:
-        raise Unreadable(f"has {len(rows)} rows in place of 3")
-    first, second, third = (_row(replace(stated, raw=row)) for row in rows)
-    return first, second, third
-
-
-def _row(stated: Stated) -> Triple:
-    values = stated.numbers()
-    if len(values) != 3:
-        raise Unreadable(f"has a row of {len(values)} values in place of 3")
-    return (values[0], values[1], values[2])
+    if len(rows) != size:
+        raise Unreadable(f"has {len(rows)} rows in place of {size}")
+    grid = tuple(tuple(replace(stated, raw=row).numbers()) for row in rows)
+    for row in grid:
+        if len(row) != size:
+            raise Unreadable(f"has a row of {len(row)} values in place of {size}")
+    return grid
 
 
 def _pair(stated: Stated) -> Pair:

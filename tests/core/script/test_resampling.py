@@ -14,7 +14,7 @@ from tests.core.script.plates import noise, plate
 
 from understudy.frames.image import FloatPixels
 from understudy.frames.window import Window
-from understudy.script.nodes.affine import Affine, moved, scaled, turned
+from understudy.script.nodes.homography import Homography, moved, scaled, turned
 from understudy.script.nodes.kernels import KERNELS
 from understudy.script.nodes.resample import Resampling
 
@@ -75,11 +75,11 @@ MAPS = {
     "on its side": turned(90).then(moved(7.25, 0.5)),
     "turned": turned(31).then(moved(2.5, -1)),
     "turned and smaller": turned(-20).then(scaled(0.5, 0.3)).then(moved(0, 2)),
-    "skewed": Affine(xy=0.6).then(moved(-1, 0)),
+    "skewed": Homography(xy=0.6).then(moved(-1, 0)),
 }
 
 
-def _resampled(old: FloatPixels, forward: Affine, name: str, region: Window, *, repeats_edges: bool) -> FloatPixels:
+def _resampled(old: FloatPixels, forward: Homography, name: str, region: Window, *, repeats_edges: bool) -> FloatPixels:
     how = Resampling(back=forward.inverse(), kernel=KERNELS[name], repeats_edges=repeats_edges)
     part = how.part(region, THERE)
     return how.pixels(old[part.y0 : part.y1, part.x0 : part.x1], part, region)
@@ -106,7 +106,7 @@ def _read_at(
 @pytest.mark.parametrize("repeats_edges", [False, True])
 @pytest.mark.parametrize("forward", MAPS.values(), ids=MAPS)
 @pytest.mark.parametrize("name", TEXTBOOK)
-def test_each_filter_is_what_textbooks_print(name: str, forward: Affine, repeats_edges: bool) -> None:
+def test_each_filter_is_what_textbooks_print(name: str, forward: Homography, repeats_edges: bool) -> None:
     old, region = noise(HEIGHT, WIDTH, 3), Window(-1, -1, 8, 7)
     new = _resampled(old, forward, name, region, repeats_edges=repeats_edges)
     rows = (forward.xx, forward.xy, forward.x0), (forward.yx, forward.yy, forward.y0), (0.0, 0.0, 1.0)
@@ -150,7 +150,7 @@ def test_whole_pixels_are_copied_exactly_by_filters_that_interpolate(name: str) 
     old = noise(HEIGHT, WIDTH)
     old[2, 3], old[4, 4], old[0, 0] = np.inf, np.nan, -np.inf
     copies = (
-        (Affine(), old),
+        (Homography(), old),
         (moved(10.3, 7.1).then(moved(-10.3, -7.1)), old),
         (scaled(-1, 1).then(moved(WIDTH, 0)), old[:, ::-1]),
         (turned(30).then(turned(60)).then(moved(HEIGHT, 0)), np.rot90(old, -1)),
@@ -165,9 +165,9 @@ def test_whole_pixels_are_copied_exactly_by_filters_that_interpolate(name: str) 
 
 
 @pytest.mark.parametrize(
-    "forward", [moved(0.5, 0), moved(0, 2), turned(31).then(moved(2.5, -1)), scaled(3, 3), Affine(xx=3, yy=3, xy=1)]
+    "forward", [moved(0.5, 0), moved(0, 2), turned(31).then(moved(2.5, -1)), scaled(3, 3), Homography(xx=3, yy=3, xy=1)]
 )
-def test_an_infinity_stays_where_the_filter_reaches(forward: Affine) -> None:
+def test_an_infinity_stays_where_the_filter_reaches(forward: Homography) -> None:
     old = np.ones((HEIGHT, WIDTH, 1), np.float32)
     old[3, 4] = np.inf
     region = Window(0, 0, 3 * WIDTH, 3 * HEIGHT)
@@ -194,7 +194,7 @@ def test_the_pixel_below_the_place_is_taken_by_impulse() -> None:
 
 @pytest.mark.parametrize("forward", MAPS.values(), ids=MAPS)
 @pytest.mark.parametrize("name", ["Impulse", "Cubic", "Parzen", "Lanczos6"])
-def test_nothing_lies_beyond_the_window(name: str, forward: Affine) -> None:
+def test_nothing_lies_beyond_the_window(name: str, forward: Homography) -> None:
     old = np.ones((HEIGHT, WIDTH, 1), np.float32)
     how = Resampling(back=forward.inverse(), kernel=KERNELS[name], repeats_edges=False)
     window = how.window(THERE)

@@ -1,4 +1,4 @@
-"""Transform, TransformMasked and Tracker4: places worked out step by step, and what neighbours do together."""
+"""Transform and TransformMasked: places worked out step by step, and what neighbours do together."""
 
 from __future__ import annotations
 
@@ -238,14 +238,6 @@ def test_knobs_move_and_follow_a_tracker(tmp_path: Path) -> None:
     own = shot + "Transform { translate {{frame} 0} scale {{curve x1 1 x3 2}} filter Impulse }"
     assert pull(own, 3).data_window.width == pytest.approx(18, abs=1)
     assert pull(shot + "Transform { translate {{parent.Gone.translate.x} 0} disable true }").data_window.width == 9
-
-
-def test_a_tracker_that_only_tracks_hands_its_input_on(read: str) -> None:
-    np.testing.assert_array_equal(pull(read + "Tracker4 { translate {3 3} }").pixels, noise(7, 9))
-    with pytest.raises(
-        UnderstudyError, match=r"Tracker41 \(Tracker4\), line 2: knob transform set to 'match-move' can"
-    ):
-        pull(read + "Tracker4 { transform match-move translate {3 3} }")
 
 
 MANY = {

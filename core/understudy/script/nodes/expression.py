@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from understudy.script.channels import ChannelSet, exr_name, nuke_name
 from understudy.script.graph import Node
 from understudy.script.knobs import Knob, channels_knob, knob_error, text_knob
 from understudy.script.nodes.base import Info, Request, Tree
+from understudy.script.nodes.overlay import Planes, planes
 from understudy.script.nodes.pixels import INPUT_MASK, OWN_MASK, UNPREMULT, PixelNode, filled
 from understudy.script.user_knobs import with_unwritten
 from understudy.script.values.fault import Moves, Unreadable, shortened
@@ -41,9 +43,23 @@ _NOT_KNOWN = ("cx", "cy", "aspect")
 """Words of Nuke's whose exact values are not documented."""
 
 
+class Plane(NamedTuple):
+    """One channel of one input."""
+
+    input: int
+    channel: str
+    """As OpenEXR names it."""
+
+
+Given = dict[str | Plane, Numbers]
+"""What words and channels are for some pixels: a number each, or as many as there are pixels."""
+
+
 class Expression(PixelNode):
-    names = ("Expression",)
+    names: tuple[str, ...] = ("Expression",)
     page = "color_nodes/expression.html"
+    letters: tuple[tuple[str, int], ...] = (("", 0),)
+    """What the name of a channel begins with, and the input that is meant."""
     still = (OWN_MASK, INPUT_MASK, *(knob for pair in (*ROWS, *VARIABLES) for knob in pair))
     fixed = (*PixelNode.fixed, UNPREMULT)
 
@@ -51,7 +67,7 @@ class Expression(PixelNode):
         super().check(tree, node, moment)
         _rows(node, moment), _variables(node, moment)
         if moment.frame is not None:
-            _scope(tree, node, moment).check()
+            self._scope(tree, node, moment).check()
 
     def chosen(self, node: Node, moment: Moment) -> ChannelSet:
         chosen = ChannelSet()
@@ -62,37 +78,56 @@ class Expression(PixelNode):
     def channels(self, tree: Tree, node: Node) -> tuple[str, ...]:
         """Those of the input, and those that are made."""
         there, rows = super().channels(tree, node), _rows(node, tree.moment(None))
-        _scope(tree, node, tree.moment(None)).check()
+        self._scope(tree, node, tree.moment(None)).check()
         made = tuple(dict.fromkeys((*there, *(name for row in rows for name in _new_channels(node, row, there)))))
         _refuse_two_of_one(node, rows, made)
         return made
 
     def looked_at(self, tree: Tree, node: Node) -> tuple[str, ...]:
-        return _scope(tree, node, tree.moment(None)).channels()
+        return tuple(plane.channel for plane in self._scope(tree, node, tree.moment(None)).planes() if not plane.input)
 
     def info(self, tree: Tree, node: Node, frame: int) -> Info:
         """What depends on a pixel's place is taken to fill the format, as is what makes something of black."""
-        above, scope = super().info(tree, node, frame), _scope(tree, node, tree.moment(frame))
+        above, scope = super().info(tree, node, frame), self._scope(tree, node, tree.moment(frame))
+        for number in sorted({number for _, number in self.letters} - {0}):
+            window = tree.info(tree.input(node, number), frame).data_window
+            above = replace(above, data_window=above.data_window.union(window))
         if scope.asks_for_place():
             return filled(above)
-        black = dict.fromkeys(scope.channels(), np.float64(0))
+        black: Given = dict.fromkeys(scope.planes(), np.float64(0))
         with np.errstate(all="ignore"):
             values = scope.values({**_format_of(above), **black})
         return filled(above) if np.nan_to_num(values).any() else above
 
     def content(self, tree: Tree, node: Node, frame: int) -> tuple[object, ...]:
-        return (*super().content(tree, node, frame), *_scope(tree, node, tree.moment(frame)).numbers())
+        return (*super().content(tree, node, frame), *self._scope(tree, node, tree.moment(frame)).numbers())
 
     def changed(self, tree: Tree, node: Node, request: Request, pixels: FloatPixels) -> FloatPixels:
-        scope = _scope(tree, node, tree.moment(request.frame))
+        scope = self._scope(tree, node, tree.moment(request.frame))
         info = tree.info(tree.input(node, 0), request.frame)
-        seen = {name: pixels[..., request.channels.index(name)].astype(np.float64) for name in scope.channels()}
+        seen, named = Given(), scope.planes()
+        pictures = {0: Planes(pixels=pixels, channels=request.channels)}
+        for number in {plane.input for plane in named} - {0}:
+            asked = [plane.channel for plane in named if plane.input == number]
+            pictures[number] = planes(tree, tree.input(node, number), request, asked)
+        for plane in named:
+            seen[plane] = pictures[plane.input].of([plane.channel])[..., 0].astype(np.float64)
         values = scope.values({**_format_of(info), **_places(request.region, info.display_window), **seen})
         out: FloatPixels = pixels.copy()
         for row, value in zip(scope.rows, values, strict=True):
             for channel in row.channels.of(request.channels):
                 out[..., request.channels.index(channel)] = value
         return out
+
+    def _scope(self, tree: Tree, node: Node, moment: Moment) -> _Scope:
+        return _Scope(
+            node=node,
+            moment=moment,
+            there={letter: (number, tree.channels(tree.input(node, number))) for letter, number in self.letters},
+            own=with_unwritten(node).knobs if node.user_knobs else node.knobs,
+            variables=_variables(node, moment),
+            rows=_rows(node, moment),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +151,8 @@ class _Scope:
 
     node: Node
     moment: Moment
-    there: tuple[str, ...]
-    """The input's channels."""
+    there: Mapping[str, tuple[int, tuple[str, ...]]]
+    """By what the names of their channels begin with: the inputs and the channels that they have."""
     own: Mapping[str, str]
     """The node's knobs."""
     variables: tuple[_Line, ...]
@@ -136,9 +171,9 @@ class _Scope:
                     raise line.fault(self.node, fault) from None
         problems.raise_if_any()
 
-    def channels(self) -> tuple[str, ...]:
-        """Those that are named, as OpenEXR calls them."""
-        return tuple(dict.fromkeys(filter(None, (self._channel(name) for _, name in self._names()))))
+    def planes(self) -> tuple[Plane, ...]:
+        """The channels that are named."""
+        return tuple(dict.fromkeys(filter(None, (self._plane(name) for _, name in self._names()))))
 
     def asks_for_place(self) -> bool:
         return any(self._given(name) in _PLACE for _, name in self._names())
@@ -148,7 +183,7 @@ class _Scope:
         names = [name for _, name in self._names()]
         return (*map(self._number_of, names), self.moment.frame if any(name.has_frame for name in names) else None)
 
-    def values(self, given: Mapping[str, Numbers]) -> list[Numbers]:
+    def values(self, given: Given) -> list[Numbers]:
         """What each row comes to, where channels, places and the format are `given`. Raises UnderstudyError."""
         known: dict[str, Numbers] = {}
 
@@ -156,7 +191,7 @@ class _Scope:
             word = self._variable(name)
             if word:
                 return known[word]
-            found = self._given(name) or self._channel(name)
+            found = self._given(name) or self._plane(name)
             return given[found] if found else np.float64(self._number(name, frame))
 
         for line in (*self.variables, *self.rows):
@@ -181,22 +216,31 @@ class _Scope:
         is_given = word in _PLACE or (word in _FORMAT and word not in self.own)
         return word if is_given else ""
 
-    def _channel(self, name: Name) -> str:
-        """The channel that is meant; empty: none is."""
-        if self._variable(name):
-            return ""
-        if len(name.words) == 1:
-            word = name.words[0]
-            colour = _COLOURS.get(word, word if word in _COLOURS.values() and word not in self.own else "")
-            return exr_name(f"rgba.{colour}", self.there) if colour else ""
-        if len(name.words) > 2 or name.words[0] in self.own:
-            return ""
-        wanted = nuke_name(".".join(name.words))
-        return next((channel for channel in self.there if nuke_name(channel) == wanted), "")
+    def _plane(self, name: Name) -> Plane | None:
+        """The channel that is meant; None: none is."""
+        if self._variable(name) or len(name.words) > 2 or (len(name.words) == 2 and name.words[0] in self.own):
+            return None
+        for letter, (number, there) in self.there.items():
+            if name.words[0].startswith(letter):
+                words = (name.words[0].removeprefix(letter), *name.words[1:])
+                channel = self._channel(words, letter, there)
+                if channel:
+                    return Plane(number, channel)
+        return None
+
+    def _channel(self, words: tuple[str, ...], letter: str, there: tuple[str, ...]) -> str:
+        """As OpenEXR calls it; empty: none is meant. `A.red` is the main layer's, as `Ar` is."""
+        if len(words) == 1 or not words[0]:
+            word = words[-1]
+            is_spelled_out = word in _COLOURS.values() and (len(words) == 2 or not letter) and word not in self.own
+            colour = _COLOURS.get(word, word if is_spelled_out else "")
+            return exr_name(f"rgba.{colour}", there) if colour else ""
+        wanted = nuke_name(".".join(words))
+        return next((channel for channel in there if nuke_name(channel) == wanted), "")
 
     def _number_of(self, name: Name) -> float | None:
         """At the moment; None where the name is no knob's."""
-        if self._variable(name) or self._given(name) or self._channel(name):
+        if self._variable(name) or self._given(name) or self._plane(name):
             if name.has_frame:
                 raise Unreadable(f"asks for {name.words[0]} of another pixel, which is not evaluated")
             return None
@@ -208,17 +252,6 @@ class _Scope:
             raise Unreadable(f"holds {text}, whose exact value is not known")
         moment = self.moment if frame is None else replace(self.moment, frame=frame)
         return moment.number(self.node, "expression", f"this.{text}" if is_own else text)
-
-
-def _scope(tree: Tree, node: Node, moment: Moment) -> _Scope:
-    return _Scope(
-        node=node,
-        moment=moment,
-        there=tree.channels(tree.input(node, 0)),
-        own=with_unwritten(node).knobs if node.user_knobs else node.knobs,
-        variables=_variables(node, moment),
-        rows=_rows(node, moment),
-    )
 
 
 def _rows(node: Node, moment: Moment) -> tuple[_Line, ...]:
@@ -277,13 +310,13 @@ def _refuse_two_of_one(node: Node, rows: tuple[_Line, ...], channels: tuple[str,
                 raise knob_error(node, row.knob.name, f"gives {channel}, as {given[channel]} does; leave one of them")
 
 
-def _format_of(info: Info) -> dict[str, Numbers]:
+def _format_of(info: Info) -> Given:
     window = info.display_window
     numbers = (window.width, window.height, info.pixel_aspect)
     return {word: np.float64(number) for word, number in zip(_FORMAT, numbers, strict=True)}
 
 
-def _places(region: Window, display: Window) -> dict[str, Numbers]:
+def _places(region: Window, display: Window) -> Given:
     """x as 1 W, y as H 1, from the format's lower left corner."""
     x = np.arange(region.x0, region.x1, dtype=np.float64)[None, :] - display.x0
     y = display.y1 - 1 - np.arange(region.y0, region.y1, dtype=np.float64)[:, None]

@@ -16,10 +16,11 @@ from understudy.frames.window import LIMITS, Window
 from understudy.script.channels import has_alpha
 from understudy.script.graph import Node
 from understudy.script.knobs import Knob, bool_knob
-from understudy.script.nodes.affine import Affine
 from understudy.script.nodes.base import Info, NodeClass, Request, Step, Tree, node_error
 from understudy.script.nodes.decode import ALPHA
+from understudy.script.nodes.homography import Homography
 from understudy.script.nodes.kernels import FILTER, Kernel, kernel_of
+from understudy.script.nodes.projecting import Projecting
 from understudy.script.nodes.resample import WIDEST, Resampling
 from understudy.script.values.moment import Moment
 
@@ -37,7 +38,7 @@ class Placement:
     """The picture."""
     info: Info
     """The picture's own."""
-    forward: Affine
+    forward: Homography
     """From the picture's display coordinates to those of the last node."""
     display_window: Window
     """The last node's."""
@@ -57,10 +58,21 @@ class Placement:
     def resampling(self, node: Node, kernel: Kernel) -> Resampling:
         """Raises UnderstudyError naming the node, the last one, where next to nothing is left of the picture."""
         if abs(self.forward.determinant) > SMALLEST_AREA:
-            how = Resampling(back=self.forward.inverse(), kernel=kernel, repeats_edges=self.repeats_edges)
+            how = self._resampling(node, kernel)
             if max(how.widths) <= WIDEST:
                 return how
         raise node_error(node, f"makes one of over {WIDEST} pixels, alone or with those above it; set their scale")
+
+    def _resampling(self, node: Node, kernel: Kernel) -> Resampling:
+        back, there, display = self.forward.inverse(), self.info.data_window, self.display_window
+        if self.forward.is_affine:
+            return Resampling(back=back, kernel=kernel, repeats_edges=self.repeats_edges)
+        is_whole = there.is_empty or self.forward.nearest_w(there.x0, there.y0, there.x1, there.y1) > 0
+        # what Nuke repeats beyond the horizon is not known
+        is_filled = not self.repeats_edges or back.nearest_w(display.x0, display.y0, display.x1, display.y1) > 0
+        if not (is_whole and is_filled):
+            raise node_error(node, "places a part of the picture beyond the horizon; move its points, or crop it first")
+        return Projecting(back=back, kernel=kernel, repeats_edges=self.repeats_edges, there=there)
 
     def placed_info(self, node: Node, kernel: Kernel) -> Info:
         """Of the picture where they have placed it. Raises UnderstudyError naming the last node if it is too large."""
@@ -139,7 +151,7 @@ def to_be_placed(tree: Tree, node: Node, frame: int, black_outside: Knob[bool]) 
         info = tree.info(step.node, step.frame)
         display = info.display_window
         above = Placement(
-            source=step, info=info, forward=Affine(), display_window=display, pixel_aspect=info.pixel_aspect
+            source=step, info=info, forward=Homography(), display_window=display, pixel_aspect=info.pixel_aspect
         )
     return replace(
         above,

@@ -13,8 +13,8 @@ from understudy.frames.window import LIMITS, Window
 from understudy.script.formats import Format, format_of, script_format
 from understudy.script.graph import Node
 from understudy.script.knobs import bool_knob, enum_knob, float_knob, int_knob, knob_error, pair_knob, text_knob
-from understudy.script.nodes.affine import Affine, moved, scaled
 from understudy.script.nodes.base import Tree
+from understudy.script.nodes.homography import Homography, moved, scaled
 from understudy.script.nodes.placing import Placement, Placing
 from understudy.script.nodes.transform import y_up
 from understudy.script.values.fault import shortened
@@ -120,13 +120,13 @@ def _factors(resize: str, old: Format, box: Format) -> tuple[float, float]:
     return factor[resize] * squeeze, factor[resize]
 
 
-def _mirrored(node: Node, moment: Moment, window: Window) -> Affine:
-    flop = scaled(-1, 1).then(moved(window.width, 0)) if FLOP.of(node, moment) else Affine()
-    flip = scaled(1, -1).then(moved(0, window.height)) if FLIP.of(node, moment) else Affine()
+def _mirrored(node: Node, moment: Moment, window: Window) -> Homography:
+    flop = scaled(-1, 1).then(moved(window.width, 0)) if FLOP.of(node, moment) else Homography()
+    flip = scaled(1, -1).then(moved(0, window.height)) if FLIP.of(node, moment) else Homography()
     return flop.then(flip)
 
 
-def _centred(width: float, height: float, new: Format, resize: str) -> Affine:
+def _centred(width: float, height: float, new: Format, resize: str) -> Homography:
     """A picture that is not resized keeps its pixels whole."""
     x, y = (new.window.width - width) / 2, (new.window.height - height) / 2
     return moved(floor(x + 0.5), floor(y + 0.5)) if resize == "none" else moved(x, y)

@@ -1,4 +1,4 @@
-"""The one resampler: the pixels of a picture that an affine map has moved.
+"""The one resampler: the pixels of a picture that an affine map has moved. projecting.py adds perspective.
 
 As in Nuke each pixel is read over an upright rectangle, by one filter across and one down, and never narrower than a
 pixel. ImageBufAlgo's warp has not all of Nuke's filters, places pixels by single precision, spreads infinities to
@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import ceil, floor, hypot, sqrt
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.frames.image import FloatPixels
 from understudy.frames.window import Window
-from understudy.script.nodes.affine import Affine
 from understudy.script.nodes.edges import nearest_part
+from understudy.script.nodes.homography import Homography
 from understudy.script.nodes.kernels import IMPULSE, Kernel
+
+Places = NDArray[np.float64]
+Widths = float | Places
 
 _STEPS = float(1 << 20)
 """Places are rounded to this part of a pixel: what should be a whole pixel is one, in spite of sines and products."""
@@ -34,7 +37,7 @@ WIDEST = 1024
 class Resampling:
     """How the pixels of a new picture are made of those of an old one."""
 
-    back: Affine
+    back: Homography
     """From display coordinates of the new picture to those of the old one; its determinant is not 0."""
     kernel: Kernel
     repeats_edges: bool
@@ -63,15 +66,16 @@ class Resampling:
     def pixels(self, old: FloatPixels, part: Window, region: Window) -> FloatPixels:
         """New pixels, H W C of the region; `old`: H W C of the part."""
         back, columns, rows = self.back, _centres(region.x0, region.x1), _centres(region.y0, region.y1)
+        wide, high = self.widths
         with np.errstate(all="ignore"):  # pixels may hold infinities and not-a-numbers
             if abs(back.xy) < _UPRIGHT and abs(back.yx) < _UPRIGHT:
                 x, y = back.xx * columns + back.x0, back.yy * rows + back.y0
-                return _along(_along(old, 0, self._down(y, part)), 1, self._across(x, part))
+                return _along(_along(old, 0, self._down(y, high, part)), 1, self._across(x, wide, part))
             if abs(back.xx) < _UPRIGHT and abs(back.yy) < _UPRIGHT:
                 x, y = back.xy * rows + back.x0, back.yx * columns + back.y0
                 turned = old.transpose(1, 0, 2)  # W H C
-                return _along(_along(turned, 0, self._across(x, part)), 1, self._down(y, part))
-            return self._aslant(old, part, region)
+                return _along(_along(turned, 0, self._across(x, wide, part)), 1, self._down(y, high, part))
+            return self.one_by_one(old, part, region)
 
     @property
     def _reach(self) -> tuple[float, float]:
@@ -81,30 +85,37 @@ class Resampling:
 
     @property
     def widths(self) -> tuple[float, float]:
-        """Old pixels that a new one covers, at least 1; of a slanting one the upright rectangle of the same area."""
+        """Old pixels that a new one covers, at least 1; of a slanting one the upright rectangle of the same area.
+
+        Where new ones differ, those of the one that covers most.
+        """
         back = self.back
-        across, down = hypot(back.xx, back.xy), hypot(back.yx, back.yy)
-        same_area = sqrt(abs(back.determinant) / (across * down))
-        return max(1.0, round(across * same_area, 9)), max(1.0, round(down * same_area, 9))
+        across, down = upright_widths(*(np.float64(slope) for slope in (back.xx, back.xy, back.yx, back.yy)))
+        return float(across), float(down)
 
-    def _across(self, x: NDArray[np.float64], part: Window) -> _Taps:
-        taps = _taps(x, self.widths[0], self.kernel, upwards=True)
-        return taps.within(part.x0, part.x1, self.repeats_edges)
+    def read_places(self, columns: Places, rows: Places) -> tuple[Places, Places, Widths, Widths]:
+        """Where the new pixels at these places, 1 W and H 1, are read: x and y, and their widths; each H W or one."""
+        back = self.back
+        x, y = back.xx * columns + (back.xy * rows + back.x0), back.yx * columns + (back.yy * rows + back.y0)
+        return x, y, *self.widths
 
-    def _down(self, y: NDArray[np.float64], part: Window) -> _Taps:
-        taps = _taps(y, self.widths[1], self.kernel, upwards=False)
-        return taps.within(part.y0, part.y1, self.repeats_edges)
+    def _across(self, x: Places, width: Widths, part: Window) -> _Taps:
+        return _taps(x, width, self.kernel, upwards=True).within(part.x0, part.x1, self.repeats_edges)
 
-    def _aslant(self, old: FloatPixels, part: Window, region: Window) -> FloatPixels:
-        back, columns = self.back, _centres(region.x0, region.x1)
+    def _down(self, y: Places, width: Widths, part: Window) -> _Taps:
+        return _taps(y, width, self.kernel, upwards=False).within(part.y0, part.y1, self.repeats_edges)
+
+    def one_by_one(self, old: FloatPixels, part: Window, region: Window) -> FloatPixels:
+        """As `pixels`, whatever the map: each new pixel has a place of its own."""
+        columns = _centres(region.x0, region.x1)[None, :]
         planes = np.ascontiguousarray(old.transpose(2, 0, 1)).reshape(old.shape[2], -1)  # C HW
         out = np.empty((region.height, region.width, old.shape[2]), np.float32)  # H W C
         rows_at_once = max(1, _PIXELS_AT_ONCE // region.width)
         for first in range(0, region.height, rows_at_once):
             some = out[first : first + rows_at_once]
             rows = _centres(region.y0 + first, region.y0 + first + len(some))[:, None]
-            x, y = back.xx * columns + (back.xy * rows + back.x0), back.yx * columns + (back.yy * rows + back.y0)
-            across, down = self._across(x.ravel(), part), self._down(y.ravel(), part)
+            x, y, wide, high = self.read_places(columns, rows)
+            across, down = self._across(x.ravel(), np.ravel(wide), part), self._down(y.ravel(), np.ravel(high), part)
             new = _weighted_sum(partial(_crossed, planes, part.width, across, down))  # C N
             some[:] = new.T.reshape(some.shape)
         return out
@@ -136,11 +147,18 @@ class _Taps:
         return len(self.weights) == 1 and bool((self.weights == 1).all())
 
 
-def _centres(first: int, end: int) -> NDArray[np.float64]:
+def _centres(first: int, end: int) -> Places:
     return np.arange(first, end, dtype=np.float64) + 0.5
 
 
-def _taps(at: NDArray[np.float64], width: float, kernel: Kernel, *, upwards: bool) -> _Taps:
+def upright_widths(xx: Places, xy: Places, yx: Places, yy: Places) -> tuple[Places, Places]:
+    """Old pixels across and down that a new one covers, by the slopes of the way back; any shape."""
+    across, down = np.hypot(xx, xy), np.hypot(yx, yy)
+    same_area = np.sqrt(np.abs(xx * yy - xy * yx) / (across * down))
+    return np.maximum(1.0, np.round(across * same_area, 9)), np.maximum(1.0, np.round(down * same_area, 9))
+
+
+def _taps(at: Places, width: Widths, kernel: Kernel, *, upwards: bool) -> _Taps:
     """The pixels that count where a picture is read at these places of an axis; pixel 0 reaches from 0 to 1."""
     centres = np.rint((at - 0.5) * _STEPS) / _STEPS  # the middle of pixel 0 is 0
     if kernel is IMPULSE:  # between two pixels the one to the right or above
@@ -148,7 +166,7 @@ def _taps(at: NDArray[np.float64], width: float, kernel: Kernel, *, upwards: boo
         return _Taps(places=nearest.astype(np.int64)[None], weights=np.ones((1, len(at)), np.float32))
     reach = kernel.radius * width
     first = np.floor(centres - reach) + 1
-    offsets = (first - centres) + np.arange(ceil(2 * reach))[:, None]  # K N
+    offsets = (first - centres) + np.arange(ceil(2 * np.max(reach)))[:, None]  # K N
     weights = kernel.weight((np.abs(offsets) / width).astype(np.float32))
     weights /= weights.sum(axis=0)
     places: NDArray[np.int64] = first.astype(np.int64) + np.arange(len(weights))[:, None]

@@ -11,9 +11,9 @@ from dataclasses import replace
 from understudy.frames.image import FloatPixels
 from understudy.frames.window import Window
 from understudy.script.graph import Node
-from understudy.script.knobs import bool_knob, enum_knob, float_knob, knob_error, pair_knob
-from understudy.script.nodes.affine import Affine, moved, scaled, turned
-from understudy.script.nodes.base import Info, NodeClass, Request, Tree
+from understudy.script.knobs import Knob, bool_knob, enum_knob, float_knob, knob_error, pair_knob
+from understudy.script.nodes.base import Info, Request, Tree
+from understudy.script.nodes.homography import Homography, moved, scaled, turned
 from understudy.script.nodes.kernels import kernel_of
 from understudy.script.nodes.pixels import ALL, INPUT_MASK, OWN_MASK, PixelNode
 from understudy.script.nodes.placing import SMALLEST_AREA, Placement, Placing, to_be_placed
@@ -33,15 +33,14 @@ MOTION_BLUR = float_knob("motionblur", 0.0)
 """Without it the shutter's knobs do nothing."""
 ONE_SKEW = float_knob("skew", 0.0)
 """Of old versions."""
-TRACKER_DOES = enum_knob("transform", ("none", "stabilize", "match-move", "remove jitter", "add jitter"), "none")
 
 
 class Transform(Placing):
-    names = ("Transform",)
+    names: tuple[str, ...] = ("Transform",)
     page = "transform_nodes/transform.html"
     knobs = (*Placing.knobs, *MATRIX_KNOBS)
-    still = (BLACK_OUTSIDE,)
-    fixed = (MOTION_BLUR, ONE_SKEW)
+    still: tuple[Knob[object], ...] = (BLACK_OUTSIDE,)
+    fixed: tuple[Knob[object], ...] = (MOTION_BLUR, ONE_SKEW)
     black_outside = BLACK_OUTSIDE
 
     def check(self, tree: Tree, node: Node, moment: Moment) -> None:
@@ -81,26 +80,18 @@ class TransformMasked(PixelNode):
         return _transformed(node, tree.moment(frame), to_be_placed(tree, node, frame, BLACK_OUTSIDE))
 
 
-class Tracker(NodeClass):
-    """Hands on its input where it only tracks; Transforms that are linked to its curves follow them."""
-
-    names = ("Tracker4",)
-    page = "transform_nodes/tracker.html"
-    fixed = (TRACKER_DOES,)
-
-
 def _transformed(node: Node, moment: Moment, above: Placement) -> Placement:
     to_nuke = y_up(above.display_window)
     own = to_nuke.then(_matrix(node, moment, above.pixel_aspect)).then(to_nuke.inverse())
     return replace(above, forward=above.forward.then(own))
 
 
-def _matrix(node: Node, moment: Moment, pixel_aspect: float) -> Affine:
+def _matrix(node: Node, moment: Moment, pixel_aspect: float) -> Homography:
     """In pixels from the format's lower left corner, y up."""
     x, y = CENTER.of(node, moment)
     across, up = TRANSLATE.of(node, moment)
     width, height = SCALE.of(node, moment)
-    skews = [Affine(yx=SKEW_Y.of(node, moment)), Affine(xy=SKEW_X.of(node, moment))]
+    skews = [Homography(yx=SKEW_Y.of(node, moment)), Homography(xy=SKEW_X.of(node, moment))]
     first, second = skews if SKEW_ORDER.of(node, moment) == "XY" else skews[::-1]
     shape = scaled(width, height).then(first).then(second).then(turned(ROTATE.of(node, moment)))
     if not abs(shape.determinant) > SMALLEST_AREA:
@@ -110,6 +101,6 @@ def _matrix(node: Node, moment: Moment, pixel_aspect: float) -> Affine:
     return matrix.inverse() if INVERT_MATRIX.of(node, moment) else matrix
 
 
-def y_up(display: Window) -> Affine:
+def y_up(display: Window) -> Homography:
     """From display coordinates to Nuke's, which begin at the format's lower left corner."""
-    return Affine(yy=-1.0, x0=-display.x0, y0=display.y1)
+    return Homography(yy=-1.0, x0=-display.x0, y0=display.y1)
