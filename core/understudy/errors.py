@@ -20,6 +20,7 @@ EXIT_RANKS = 4
 MOST_PROBLEMS = 1000
 """Lines that are listed of one look; a person reads fewer."""
 _MOST_NAMES = 40
+_MOST_LETTERS = 400
 _OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BRIEF = reprlib.Repr()
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 60
@@ -41,8 +42,11 @@ def quoted(value: object) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Names with commas; of very many the first, and how many more."""
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
+    shown = names[:_MOST_NAMES]
+    while len(shown) > 1 and sum(map(len, shown)) > _MOST_LETTERS:
+        shown = shown[:-1]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return ", ".join(shown) + more
 
 
 def _one_line(message: str) -> str:

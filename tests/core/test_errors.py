@@ -24,6 +24,8 @@ def test_values_are_cut_and_need_no_stack() -> None:
 def test_of_many_names_the_first_are_listed() -> None:
     assert listed(["a", "b"]) == "a, b"
     assert listed(list("x" * 41)).endswith("x, x and 1 more")
+    assert listed(["x" * 150] * 9) == f"{'x' * 150}, {'x' * 150} and 7 more"
+    assert listed(["x" * 500, "y"]) == f"{'x' * 500} and 1 more"
 
 
 def test_of_very_many_problems_the_first_are_listed() -> None:

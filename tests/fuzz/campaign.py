@@ -94,7 +94,8 @@ def _environment() -> dict[str, str]:
     """As of a user with an empty home and no studio; relative paths lie in the child's folder."""
     strange = ("UNDERSTUDY_", "COPYCAT_", "OCIO", "COV_CORE_")
     others = {name: value for name, value in os.environ.items() if not name.startswith(strange)}
-    return {**others, "PYTHONPATH": str(REPO), "UNDERSTUDY_HOME": "home", "UNDERSTUDY_FOOTAGE": str(FOOTAGE)}
+    paths = os.pathsep.join([str(REPO), *OURS])  # this checkout's own code, wherever another is installed from
+    return {**others, "PYTHONPATH": paths, "UNDERSTUDY_HOME": "home", "UNDERSTUDY_FOOTAGE": str(FOOTAGE)}
 
 
 def _frame_in(complaint: str) -> str:

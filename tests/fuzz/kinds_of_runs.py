@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.core.records import RECORD, lay_run
 from tests.fuzz.kind import Kind
-from tests.fuzz.kinds_of_sources import PLAIN
+from tests.fuzz.kinds_of_sources import SCRIPTS
 from tests.fuzz.trees import damaged_json
 
 from understudy.orders import remembered
@@ -37,7 +38,7 @@ def _records() -> Sequence[Path]:
             "colour": {},
         },
     }
-    Path("script.nk").write_text(PLAIN, encoding="utf-8")
+    shutil.copyfile(SCRIPTS / "plain.nk", "script.nk")
     pair = Pair(frame=1, input=FileFrame(path=Path("a.exr"), frame=0), target=FileFrame(path=Path("b.exr"), frame=0))
     write_timeline(Path("timeline.pairs.otio"), [pair], name="shot")
     files = []

@@ -8,17 +8,19 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from tests.core.script import fixtures, training_comp
-from tests.fuzz.kind import Kind
+from tests.fuzz.kind import FaultElsewhere, Kind
 from tests.fuzz.nuke_words import damaged_script
 from tests.fuzz.timeline_parts import damaged_timeline
 from tests.picture_files import SMALL, ramp, write_plate
 
-from understudy.pairs import Pair
+from understudy.frames.window import Window
+from understudy.pairs import FrameSource, Pair
 from understudy.script.bake import lay_out as lay_out_bake
 from understudy.script.nodes.base import Span
 from understudy.settings import Settings, check
-from understudy.sources.script import ScriptSource
+from understudy.sources.script import EvaluatedFrame, ScriptSource
 from understudy.sources.sequences import FileFrame
 from understudy.sources.timeline import TimelineSource, write_timeline
 from understudy.survey import survey
@@ -35,62 +37,47 @@ def _shot() -> None:
 
 
 def _scripts() -> Sequence[Path]:
+    """One script for each family of nodes, the files that they name, and what is written in the tests of the parser."""
     for folder in ("plate", "paint"):
         Path(folder).mkdir()
     _shot()
-    texts = {
-        "training.nk": training_comp.COMP,
-        "comp.nk": fixtures.COMP + "CopyCat {\n inputs 2\n name CopyCat1\n}\n",
-        "plain.nk": PLAIN,
-        "moving.nk": MOVING,
-    }
+    shutil.copy("plate/plate.0003.exr", "plate/left.0003.exr")
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(SCRIPTS.iterdir())}
+    texts |= {"training.nk": training_comp.COMP, "comp.nk": fixtures.COMP + _TRAINING, "look.cube": _LOOK}
     for name, text in texts.items():
         Path(name).write_text(text, encoding="utf-8")
-    return [Path(name) for name in ("training.nk", "moving.nk", "plain.nk", "comp.nk")]
+    return [Path(name) for name in texts if name not in _LOOKS]
 
 
-PLAIN = (
-    'Root {\n inputs 0\n name shot.nk\n format "8 6 0 0 8 6 1 tiny"\n}\n'
-    "Read {\n inputs 0\n file paint/plate.####.exr\n first 2\n last 8\n before loop\n after bounce\n"
-    " colorspace sRGB\n premultiplied true\n frame_mode offset\n frame 0\n on_error black\n name Read2\n}\n"
-    "TimeOffset {\n time_offset 1\n reverse_input true\n name TimeOffset1\n}\n"
-    "TimeClip {\n first 3\n last 6\n before hold\n after black\n name TimeClip1\n}\n"
-    "FrameRange {\n first_frame 3\n last_frame 5\n name FrameRange1\n}\n"
-    "Read {\n inputs 0\n file plate/plate.%04d.exr\n first 1\n last 10\n auto_alpha true\n raw true\n name Read1\n}\n"
-    "Remove {\n operation keep\n channels rgb\n name Remove1\n}\n"
-    "Grade {\n channels {rgba.red rgba.green}\n blackpoint {0.1 0 0 0}\n whitepoint 0.9\n gamma {1.1 1 0.9 1}\n"
-    " black_clamp false\n reverse true\n mix 0.5\n name Grade1\n}\n"
-    "Crop {\n box {1 1 7 5}\n intersect true\n crop false\n name Crop1\n}\n"
-    "Understudy {\n inputs 2\n batchSizeType Auto\n cropSize 32\n modelSize Small\n epochs {{curve x1 5}}\n"
-    " initialWeights None\n learningRate 1e-4\n checkpointInterval 100\n name Understudy1\n}\n"
-)
-
-MOVING = (
-    'Root {\n inputs 0\n name shot.nk\n format "8 6 0 0 8 6 1 tiny"\n first_frame 1\n}\n'
-    "Read {\n inputs 0\n file paint/plate.####.exr\n last 10\n name Read2\n}\nset Npaint [stack 0]\n"
-    "Read {\n inputs 0\n file plate/plate.%04d.exr\n last 10\n name Read1\n}\nset Nplate [stack 0]\n"
-    "push $Nplate\nGroup {\n name Group1\n addUserKnob {7 gain l Gain}\n gain {{curve x1 1 s0 u1 v2 x9 2}}\n}\n"
-    " Input {\n  inputs 0\n  name Input1\n }\n"
-    " Grade {\n  multiply {{parent.gain} {t*0.1+1} {root.width/8} 1}\n  unpremult rgba.alpha\n"
-    "  mix {{frame<5 ? 0.5 : clamp(gamma.r)}}\n  gamma 0.9\n  name Grade1\n }\n"
-    " Output {\n  name Output1\n }\nend_group\n"
-    "Merge2 {\n inputs 2+1\n operation screen\n mix {{curve L x1 0 x10 1}}\n bbox intersection\n name Merge1\n}\n"
-    "push $Nplate\nCopy {\n inputs 2\n from0 rgba.red\n to0 rgba.alpha\n name Copy1\n}\n"
-    "Premult {\n name Premult1\n}\n"
-    "Crop {\n box {{curve K x1 0 x4 1} 1 {parent.Crop1.box.x+6} 5}\n reformat true\n name Crop1\n}\n"
-    'Shuffle2 {\n mappings "2 rgba.red 0 0 rgba.blue 0 2 white -1 -1 rgba.alpha 0 3"\n name Shuffle1\n}\n'
-    "push $Npaint\nMultiply {\n channels rgba\n value {{[value root.first_frame]*2}}\n name Multiply1\n}\n"
-    "Dissolve {\n inputs 2\n which {{pow(frame/10, 2)}}\n name Dissolve1\n}\n"
-    "push $Npaint\nCopyCat {\n inputs 2\n dataDirectory runs\n name CopyCat1\n}\n"
-)
+SCRIPTS = Path(__file__).parent / "scripts"
+_TRAINING = "CopyCat {\n inputs 2\n name CopyCat1\n}\n"
+_ENDS = (0, 0.9)
+_LOOK = "LUT_3D_SIZE 2\n" + "".join(f"{r} {g} {b}\n" for b in _ENDS for g in _ENDS for r in _ENDS)
+_LOOKS = ("look.cube", "grade.ccc")
+"""OpenColorIO reads each file once in a process: it would see no damage."""
+_READ_BY = dict.fromkeys(("Lift.gizmo", "inner.nk", "live.nk"), "linked.nk")
+"""The script that reads what is no script of its own."""
+_VIEW = {"views.nk": "left"}
+_PART = Window(2, 1, 5, 4)
 
 
-def _read_script(path: Path) -> None:
-    source = ScriptSource(script=path)
+def _read_script(damaged: Path) -> None:
+    path = Path(_READ_BY.get(damaged.name, damaged))
+    source = ScriptSource(script=path, view=_VIEW.get(path.name, ""))
     check(dataclasses.replace(Settings(), **source.knob_overrides()))  # type: ignore[arg-type]
     source.outline()
-    survey(source.pairs()[:_MOST_PAIRS], crop_size=8)
+    pairs = source.pairs()[:_MOST_PAIRS]
+    if not survey(pairs, crop_size=8).problems:
+        _compare_a_part(pairs[0].input)
     lay_out_bake(path, "", Span(1, 3), Path("bake"))
+
+
+def _compare_a_part(shown: FrameSource) -> None:
+    """A part is the same, computed alone."""
+    assert isinstance(shown, EvaluatedFrame)
+    whole, part = shown.read(), shown.evaluator.pull(shown.node, shown.frame, shown.channels, _PART)
+    if not np.allclose(whole.over(part.data_window), part.pixels, rtol=1e-4, atol=1e-6, equal_nan=True):
+        raise FaultElsewhere("a part that differs from the whole", "", f"{part.data_window} of {whole.data_window}")
 
 
 def _timelines() -> Sequence[Path]:

@@ -8,12 +8,15 @@ from collections.abc import Callable
 
 from tests.fuzz.damage import TEXT_DAMAGES, damaged
 
+from understudy.script.nodes import DECLARED
+
 Words = list[str]
 OnWords = Callable[[Words, random.Random], None]
 OnText = Callable[[str, random.Random], str]
 
 _WORD = re.compile(r'\n|[ \t]+|[{}"\[\];\\]|[^\s{}"\[\];\\]+')
 _KNOB = re.compile(r"^( *)([a-zA-Z_]\w*)( +)(.*)$", re.MULTILINE)
+_NODE = re.compile(r"^ *(?:clone \S+ )?([A-Z]\w*) \{\n", re.MULTILINE)
 _MOST_CHARACTERS = 2_000_000
 
 _STATED = r"""{} | "" | 0 | 1 | -1 | 0.5 | 200 | nan | inf | 1e999 | 1e15 | 1e308 | 1e-300 | 2147483648 | 16777216
@@ -138,6 +141,27 @@ def _another_value(text: str, chance: random.Random) -> str:
     return text[: found.start(4)] + chance.choice(VALUES) + text[found.end(4) :]
 
 
+def _declared_knob(text: str, chance: random.Random) -> str:
+    """A node says a knob of its class that it left out, or says it first: then the later value counts."""
+    nodes = [found for found in _NODE.finditer(text) if found[1] in DECLARED and DECLARED[found[1]]]
+    if not nodes:
+        return text
+    found = chance.choice(nodes)
+    knob = chance.choice(DECLARED[found[1]])
+    value = chance.choice(knob.choices if knob.choices and chance.random() < 0.5 else VALUES)
+    shown = f'"{value}"' if " " in value and value[0] not in '{"' else value
+    return f"{text[: found.end()]} {chance.choice(knob.names)} {shown}\n{text[found.end() :]}"
+
+
+def _another_class(text: str, chance: random.Random) -> str:
+    """A node becomes one of another class that is evaluated, its knobs as they are."""
+    nodes = list(_NODE.finditer(text))
+    if not nodes:
+        return text
+    found = chance.choice(nodes)
+    return text[: found.start(1)] + chance.choice(list(DECLARED)) + text[found.end(1) :]
+
+
 def _other_knob(text: str, chance: random.Random) -> str:
     """A knob's value under the name of another."""
     knobs = list(_KNOB.finditer(text))
@@ -166,14 +190,14 @@ def _moved_lines(text: str, chance: random.Random) -> str:
 def _without_end(text: str, chance: random.Random) -> str:
     """Nested or stacked, before the first Read or the training node."""
     opened, closed = chance.choice(_WITHOUT_END)
-    count = min(chance.choice((40, 500, 5000)), _MOST_CHARACTERS // len(opened + closed))
+    count = min(chance.choice((40, 40, 500, 500, 5000)), _MOST_CHARACTERS // len(opened + closed))
     at = text.find("\nRead {") + 1 if chance.random() < 0.7 else text.rfind("\nCopyCat {") + 1
     return text[:at] + opened * count + text[at:] + closed * count
 
 
 _ON_TEXT: tuple[OnText, ...] = (
     *(_another_value, _another_value, _another_value, _another_value, _other_knob, _another_line, _another_line),
-    *(_moved_lines, _moved_lines, _without_end),
+    *(_declared_knob, _declared_knob, _declared_knob, _another_class, _moved_lines, _moved_lines, _without_end),
 )
 
 

@@ -13,8 +13,12 @@ from tests.fuzz.campaign import campaign
 from tests.fuzz.kind import Kind
 from tests.fuzz.kinds import KINDS
 from tests.fuzz.kinds_of_frames import FOOTAGE_KIND
+from tests.fuzz.kinds_of_sources import SCRIPTS
 from tests.fuzz.misbehaving import MISBEHAVING
-from tests.fuzz.worker import REPO
+from tests.fuzz.worker import OURS, REPO
+
+from understudy.script.graph import read_script
+from understudy.script.nodes import BY_NAME as NODE_CLASS_BY_NAME
 
 TIMES = int(os.environ.get("UNDERSTUDY_FUZZ_TIMES", "1"))
 """For longer campaigns: so many times the cases."""
@@ -45,6 +49,12 @@ def _check(kind: Kind, folder: Path) -> None:
     assert outcome.refused or kind.is_forgiving
 
 
+def test_every_class_that_is_evaluated_is_in_a_script_that_is_damaged() -> None:
+    files = [path for path in SCRIPTS.iterdir() if path.suffix in (".nk", ".gizmo")]
+    stated = {node.class_name for path in files for node in read_script(path).nodes}
+    assert not NODE_CLASS_BY_NAME.keys() - stated
+
+
 def test_there_are_ten_thousand_cases() -> None:
     assert sum(kind.cases for kind in KINDS) >= 10_000
 
@@ -65,7 +75,7 @@ def test_whatever_goes_wrong_is_noticed_and_the_next_case_tried(tmp_path: Path) 
 
 
 def test_a_case_can_be_seen_again(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(REPO)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPO), *OURS])}
     words = [sys.executable, "-m", "tests.fuzz", "record", "1"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr

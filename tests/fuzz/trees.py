@@ -81,8 +81,7 @@ def spots_of(tree: object) -> list[Spot]:
     """Of all values in it, from the top."""
     found: list[Spot] = []
     waiting = [tree]
-    while waiting:
-        holder = waiting.pop(0)
+    for holder in waiting:  # it grows
         if isinstance(holder, dict):
             found += [Spot(holder, key) for key in holder]
             waiting += holder.values()

@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypedDict
 
 import numpy as np
 import OpenImageIO as oiio
@@ -25,6 +26,10 @@ RAW = "raw"
 
 _EVERYDAY_NAMES = ("sRGB", "ACEScg", "Rec709")
 _PRIMARIES = (("r", "g", "b"), ("red", "green", "blue"))
+
+
+class _StatedConfig(TypedDict, total=False):
+    colorconfig: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +66,7 @@ class ColourRules:
             display,
             view,
             fromspace=self._resolved(self.working_space_name),
-            colorconfig=self._config_name(),
+            **self._stated_config(),
         )
         return np.clip(_pixels_of(shown, f"display {display!r}, view {view!r}"), 0.0, 1.0)
 
@@ -88,7 +93,7 @@ class ColourRules:
             view,
             fromspace=self._resolved(source),
             inverse=is_inverse,
-            colorconfig=self._config_name(),
+            **self._stated_config(),
         )
         return _pixels_of(shown, f"display {display!r}, view {view!r}")
 
@@ -118,6 +123,11 @@ class ColourRules:
 
     def _config_name(self) -> str:
         return self.config or os.environ.get("OCIO", "") or BUILT_IN_CONFIG
+
+    def _stated_config(self) -> _StatedConfig:
+        """The config as OpenImageIO's calls take it: one that is named they load each time, their own they keep."""
+        name = self._config_name()
+        return {} if name == oiio.ColorConfig.default_colorconfig().configname() else {"colorconfig": name}
 
     def _config(self) -> oiio.ColorConfig:
         return _load_config(self._config_name())
@@ -157,7 +167,7 @@ class ColourRules:
         return display, view
 
     def _converted(self, rgb: FloatPixels, source: str, target: str) -> FloatPixels:
-        converted = oiio.ImageBufAlgo.colorconvert(_buffer(rgb), source, target, colorconfig=self._config_name())
+        converted = oiio.ImageBufAlgo.colorconvert(_buffer(rgb), source, target, **self._stated_config())
         return _pixels_of(converted, f"colour space {source!r}")
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from itertools import islice
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from understudy.frames.image import FloatPixels
+from understudy.frames.image import FloatPixels, part_of
 from understudy.frames.window import Window
 from understudy.script.channels import places_of
 
 Kept = TypeVar("Kept")
 
+_Asked: TypeAlias = "tuple[tuple[str, ...], Window]"
+"""Channels and region."""
 _MOST_ASKED = 20_000
+_MOST_OF_ONE = 8
+"""Of one content; of more it takes longer to look through them."""
 
 
 class Recent(Generic[Kept]):
@@ -46,21 +51,27 @@ class Recent(Generic[Kept]):
 
 
 class RecentPixels:
-    """Pixels by content, channels and region; what is kept with more channels serves for fewer of them."""
+    """Pixels by content, channels and region; what is kept serves for fewer channels and for parts of its region."""
 
     def __init__(self, most_bytes: int) -> None:
         self._pixels: Recent[FloatPixels] = Recent(most_bytes, lambda pixels: pixels.nbytes)
-        self._asked: Recent[tuple[str, ...]] = Recent(_MOST_ASKED, lambda _: 1)
+        self._asked: Recent[tuple[_Asked, ...]] = Recent(_MOST_ASKED, lambda _: 1)
 
     def get(self, content: bytes, channels: tuple[str, ...], region: Window) -> FloatPixels | None:
         """H W C; None where they are to be computed."""
-        kept = self._pixels.get((content, channels, region))
-        more = self._asked.get((content, region)) or ()
-        if kept is not None or not set(channels) <= set(more):
-            return kept
-        wider = self._pixels.get((content, more, region))
-        return None if wider is None else np.ascontiguousarray(wider[..., places_of(channels, more)])
+        exact = self._pixels.get((content, channels, region))
+        if exact is not None:
+            return exact
+        for kept_channels, there in self._asked.get(content) or ():
+            if there.contains(region) and set(channels) <= set(kept_channels):
+                kept = self._pixels.get((content, kept_channels, there))
+                if kept is not None:
+                    part = part_of(kept, there, region)[..., places_of(channels, kept_channels)]
+                    return np.ascontiguousarray(part)
+        return None
 
     def put(self, content: bytes, channels: tuple[str, ...], region: Window, pixels: FloatPixels) -> None:
-        self._pixels.put((content, channels, region), pixels)
-        self._asked.put((content, region), channels)
+        asked = (channels, region)
+        self._pixels.put((content, *asked), pixels)
+        before = (other for other in self._asked.get(content) or () if other != asked)
+        self._asked.put(content, (asked, *islice(before, _MOST_OF_ONE - 1)))

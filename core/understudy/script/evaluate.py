@@ -27,6 +27,8 @@ DISABLE = bool_knob("disable", False)
 
 _CACHE_BYTES = 256 << 20
 _MOST_INFOS = 20_000
+_MOST_FRAMES = 10**9
+"""Of a node. Ranges may grow with every node, and one that is longer is a slip."""
 
 
 class Evaluator:
@@ -36,6 +38,7 @@ class Evaluator:
         self._script = script
         self._reading = reading
         self._links = Links(script=script, declared=DECLARED, pictures=Pictures(self))
+        self._fine: set[int] = set()
         self._spans: dict[int, Span] = {}
         self._channels: dict[int, tuple[str, ...]] = {}
         self._infos: Recent[Info] = Recent(_MOST_INFOS, lambda _: 1)
@@ -58,7 +61,7 @@ class Evaluator:
         """
         problems = ProblemList()
         for root in roots:
-            Walk(self, self.class_of, problems).order(root)
+            self._walk(problems).order(root)
         problems.raise_if_any()
 
     def files(self, root: Node, frame: int) -> tuple[SourceFile, ...]:
@@ -153,7 +156,7 @@ class Evaluator:
         if node.index not in self._spans:
             for above in self._order(node):
                 if above.index not in self._spans:
-                    self._spans[above.index] = self._evaluated(above).frame_range(self, above)
+                    self._spans[above.index] = self._frame_range(above)
         return self._spans[node.index]
 
     def channels(self, node: Node) -> tuple[str, ...]:
@@ -213,9 +216,18 @@ class Evaluator:
 
     def _order(self, root: Node) -> list[Node]:
         problems = ProblemList()
-        order = Walk(self, self.class_of, problems).order(root)
+        order = self._walk(problems).order(root)
         problems.raise_if_any()
         return order
+
+    def _frame_range(self, node: Node) -> Span:
+        span = self._evaluated(node).frame_range(self, node)
+        if span.last - span.first > _MOST_FRAMES:
+            raise node_error(node, f"is over {_MOST_FRAMES} frames long; mend its knobs, or shorten it with FrameRange")
+        return span
+
+    def _walk(self, problems: ProblemList) -> Walk:
+        return Walk(self, self.class_of, problems, self._fine)
 
 
 def _bands(region: Window) -> Iterator[Window]:

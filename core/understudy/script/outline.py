@@ -19,6 +19,8 @@ _BRANCH = "- "
 _MOST_ON_THE_WAY = 3
 """A node with more inputs shows none of them as the one that goes on below it."""
 _MOST_LINES = 2000
+_CALLBACKS = ("onCreate", "knobChanged", "updateUI", "beforeRender", "beforeFrameRender")
+"""Knobs of any node that hold Python which may set others. What it has set before the script was saved is there."""
 
 
 _Pictures: TypeAlias = Callable[[Evaluator, Node], Iterable[str]]
@@ -104,6 +106,8 @@ def _knobs(evaluator: Evaluator, node: Node, known: NodeClass) -> Iterator[str]:
         elif name is not None:
             text = " ".join(node.knobs[name].split())
             yield f"{knob.name} {text if len(text) <= 40 else shortened(text)}"
+    if callbacks := [name for name in _CALLBACKS if node.knobs.get(name)]:
+        yield f"Python of {', '.join(callbacks)} is not run"
 
 
 def _no_picture(evaluator: Evaluator, node: Node) -> Iterable[str]:

@@ -35,6 +35,8 @@ class Walk:
     class_of: Callable[[Node], NodeClass | None]
     """What evaluates a node at some frame at least; None for a class that nothing evaluates."""
     problems: ProblemList
+    fine: set[int] = field(default_factory=set)
+    """Places of nodes in which this walk, or one before it, has found no fault: a second look may take long."""
     _done: dict[int, int] = field(default_factory=dict)
     """Depth of each finished node, by its place."""
 
@@ -68,12 +70,18 @@ class Walk:
             if known is None or node.fault:
                 self.problems.add(_unsupported(self.tree.script, node, render_at))
                 return _Visit(node=node, waiting=connected, render_at=render_at)
-            with self.problems.collecting(), suppress(KnobMoves):
-                known.check(self.tree, node, self.tree.moment(None))
+            self._check(known, node)
             return _Visit(node=node, waiting=list(known.upstream(self.tree, node))[::-1], render_at=node)
         except UnderstudyError as fault:
             self.problems.add(str(fault))
             return _Visit(node=node, waiting=connected, render_at=render_at)
+
+    def _check(self, known: NodeClass, node: Node) -> None:
+        if node.index in self.fine:
+            return
+        with self.problems.collecting(), suppress(KnobMoves):
+            known.check(self.tree, node, self.tree.moment(None))
+            self.fine.add(node.index)
 
     def _finish(self, visit: _Visit, path: list[_Visit]) -> None:
         known = BY_NAME.get(visit.node.class_name, PASS_THROUGH)  # a disabled one is counted too: a bound is enough

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from understudy.errors import ProblemList, UnderstudyError
@@ -91,7 +92,7 @@ class ScriptSource:
     def _evaluated(self, are_to_come: bool) -> tuple[Evaluator, Node, tuple[Node, Node]]:
         """The evaluator of the script, the training node, and what is connected to its inputs."""
         self.colour.check()
-        script = self._read()
+        script = self._whole
         copycat = find_copycat(script, self.node)
         sides = training_inputs(script, copycat)
         paths = self._path_rules(script)
@@ -100,13 +101,13 @@ class ScriptSource:
 
     def knob_overrides(self) -> dict[str, object]:
         """The Settings fields that the node's knobs set. Raises Problems naming node and knob."""
-        script = self._read()
+        script = self._whole
         return knob_overrides(find_copycat(script, self.node), self._path_rules(script))
 
     def kept_beside(self, files: RunFiles) -> ScriptSource:
         """A copy of the script in the run; its paths are still relative to the original's place."""
         write_bytes(files.script, self.script.read_bytes())
-        script = self._read()
+        script = self._whole
         seen = self._path_rules(script).environment
         names = {*variables_named(self.script), *([NUKE_PATH] if any(node.gizmo for node in script.nodes) else [])}
         environment = tuple((name, seen[name]) for name in sorted(names) if name in seen)
@@ -148,7 +149,9 @@ class ScriptSource:
     def _seen(self) -> dict[str, str]:
         return {**os.environ, **dict(self.environment)}
 
-    def _read(self) -> Script:
+    @cached_property
+    def _whole(self) -> Script:
+        """Read once: every question is answered of the same script."""
         return read_whole(self.script, original=self.original, remap=self.remap, environment=self._seen())
 
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import tkinter
 from dataclasses import dataclass, field
+from functools import cache
 
 from understudy.script.graph import GROUP_CLASSES, NO_INPUT_CLASSES, OFF_STACK_CLASSES, Script
 
 EMPTY = "0"
+_RUN = "_text {set cut_paste_input 0; eval $_text}"
+"""A function of Tcl: what a text sets is gone after it."""
 
 
 @dataclass
@@ -24,7 +27,7 @@ class TclGraph:
 
 def graph_from_tcl(text: str) -> TclGraph:
     """Run the script's text in Tcl. Raises tkinter.TclError for a script that Tcl cannot read."""
-    return _Interpreter().run(text)
+    return _interpreter().run(text)
 
 
 def graph_of(script: Script) -> TclGraph:
@@ -45,13 +48,30 @@ def graph_of(script: Script) -> TclGraph:
 def list_from_tcl(text: str) -> list[str] | None:
     """The elements that Tcl finds in a list; None where it refuses."""
     try:
-        return [str(word) for word in tkinter.Tcl().splitlist(text)]
+        return [str(word) for word in _plain_tcl().splitlist(text)]
     except tkinter.TclError:
         return None
 
 
 def commands_from_tcl(text: str) -> list[list[str]] | None:
     """The words of each command that Tcl would run; None where it refuses the text."""
+    tcl, seen = _noting_tcl()
+    seen.clear()
+    try:
+        tcl.call("apply", _RUN, text)
+    except tkinter.TclError:
+        return None
+    return list(seen)
+
+
+@cache
+def _plain_tcl() -> tkinter.Tk:
+    return tkinter.Tcl()
+
+
+@cache
+def _noting_tcl() -> tuple[tkinter.Tk, list[list[str]]]:
+    """An interpreter without a command but Tcl's own, and where it notes what it is to run."""
     tcl = tkinter.Tcl()
     seen: list[list[str]] = []
 
@@ -60,30 +80,36 @@ def commands_from_tcl(text: str) -> list[list[str]] | None:
         return ""
 
     tcl.createcommand("_note", note)
-    try:
-        tcl.eval("proc unknown {args} { return [_note {*}$args] }")
-        tcl.eval(text)
-    except tkinter.TclError:
-        return None
-    return seen
+    tcl.eval("proc unknown {args} { return [_note {*}$args] }")
+    return tcl, seen
+
+
+@cache
+def _interpreter() -> _Interpreter:
+    return _Interpreter()
 
 
 class _Interpreter:
+    """One for all scripts: an interpreter with commands of ours is never freed again, and takes a quarter MiB."""
+
     def __init__(self) -> None:
         self._tcl = tkinter.Tcl()
-        self._graph = TclGraph()
-        self._stacks: list[list[str]] = [[]]
-        self._groups: list[int] = []
+        self._begin()
         for name in ("push", "stack", "end_group", "clone"):
             self._tcl.createcommand(name, getattr(self, f"_{name}"))
         self._tcl.createcommand("_node", self._node)
         for ignored in ("version", "define_window_layout_xml", "add_layer"):
             self._tcl.createcommand(ignored, lambda *_: "")
         self._tcl.eval("proc unknown {args} { return [_node {*}$args] }")
-        self._tcl.eval(f"set cut_paste_input {EMPTY}")
+
+    def _begin(self) -> None:
+        self._graph = TclGraph()
+        self._stacks: list[list[str]] = [[]]
+        self._groups: list[int] = []
 
     def run(self, text: str) -> TclGraph:
-        self._tcl.eval(text)
+        self._begin()
+        self._tcl.call("apply", _RUN, text)
         assert len(self._stacks) == 1, "a group is left open"
         return self._graph
 

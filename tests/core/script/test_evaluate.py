@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.core.script.fixtures import evaluator_of, numbered_shot, pull
 
-from understudy.errors import Problems
+from understudy.errors import Problems, UnderstudyError
 from understudy.frames.window import Window
 from understudy.script.evaluate import Evaluator
 from understudy.script.nodes import NODE_CLASSES
@@ -104,6 +104,23 @@ def test_channels_are_found_among_more_that_were_asked_for_before(shot: str, tmp
     whole = evaluator.pull(last, 2, ("R", "G", "B"))
     (tmp_path / "plate.0002.exr").unlink()
     np.testing.assert_array_equal(evaluator.pull(last, 2, ("B", "R")).pixels, whole.pixels[..., [2, 0]])
+
+
+def test_a_part_is_found_in_a_larger_one_that_was_asked_for_before(tmp_path: Path) -> None:
+    evaluator, last = evaluator_of(f'Read {{ file "{numbered_shot(tmp_path, range(1, 2), 9, 8, "RGBA")}" }}')
+    around = evaluator.pull(last, 1, ("R", "G", "A"), Window(1, 1, 8, 7))
+    (tmp_path / "plate.0001.exr").unlink()
+    for channels, part in (
+        (("A",), Window(2, 3, 5, 6)),
+        (("A", "R"), Window(1, 1, 8, 7)),
+        (("G",), Window(7, 1, 8, 7)),
+    ):
+        shown = evaluator.pull(last, 1, channels, part)
+        places = [around.channels.index(channel) for channel in channels]
+        np.testing.assert_array_equal(shown.pixels, around.over(part)[..., places])
+    for channels, part in ((("B",), Window(2, 3, 5, 6)), (("A",), Window(0, 1, 8, 7))):
+        with pytest.raises(UnderstudyError, match=r"plate\.0001\.exr"):
+            evaluator.pull(last, 1, channels, part)
 
 
 def test_every_class_says_its_names_and_its_page() -> None:

@@ -94,6 +94,14 @@ def test_missing_files_and_inputs_leave_what_is_known(tmp_path: Path) -> None:
     assert _lines(read, tmp_path)[1] == "  R (Read): /nowhere/gone.####.exr, last 5; frames 1-5"
 
 
+def test_python_of_a_node_is_named_and_not_run(shot: str, tmp_path: Path) -> None:
+    python = f"open('{tmp_path.as_posix()}/bait', 'w')"
+    callbacks = f'knobChanged "{python}" onCreate {{{python}}} autolabel "{python}" updateUI ""'
+    text = f"{shot}Grade {{ add 1 {callbacks} name G }}\n"
+    assert _lines(text, tmp_path)[1] == "  G (Grade): add 1, Python of onCreate, knobChanged is not run"
+    assert not (tmp_path / "bait").exists()
+
+
 def test_very_long_trees_end(shot: str, tmp_path: Path) -> None:
     lines = _lines(shot + "NoOp { }\n" * 3000, tmp_path)
     assert len(lines) == 2001

@@ -18,9 +18,6 @@ FADE_IN, FADE_OUT = int_knob("fadeIn", 0), int_knob("fadeOut", 0)
 DISSOLVE = int_knob("dissolve", 0)
 METADATA_OF_FIRST = bool_knob("meta_from_first", False)
 
-_LONGEST = 10**9
-"""Frames. Clips that are appended to themselves soon have more than can be counted."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Seen:
@@ -57,8 +54,6 @@ class AppendClip(NodeClass):
     def frame_range(self, tree: Tree, node: Node) -> Span:
         clips, moment = self._clips(tree, node), tree.moment(None)
         start, end = START.of(node, moment), clips[-1][1] + len(tree.span(clips[-1][0])) - 1
-        if end - start > _LONGEST:
-            raise node_error(node, f"is over {_LONGEST} frames long; shorten its clips with FrameRange")
         if end < start:
             raise node_error(node, "has dissolves longer than all its clips together; shorten them")
         return Span(start, end)

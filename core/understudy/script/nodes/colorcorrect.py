@@ -119,7 +119,10 @@ def _graded(pixels: FloatPixels, grades: Sequence[_Grade]) -> FloatPixels:
     shadows = _fall(light / np.float32(_SHADOWS_END))
     highlights = 1 - _fall((light - np.float32(_HIGHLIGHTS_START)) / np.float32(1 - _HIGHLIGHTS_START))
     out = np.zeros_like(pixels)
+    shares: dict[_Grade, FloatPixels] = {}
     for grade, share in zip(grades, (shadows, 1 - shadows - highlights, highlights), strict=True):
+        shares[grade] = shares[grade] + share if grade in shares else share
+    for grade, share in shares.items():
         out += grade.of(pixels, light) * share[..., None]
     return out
 

@@ -14,6 +14,7 @@ import numpy as np
 from understudy.errors import UnderstudyError
 from understudy.frames.colour import ColourRules, FileTransform
 from understudy.frames.image import FloatPixels
+from understudy.frames.sequence import is_missing
 from understudy.script.graph import Node
 from understudy.script.knobs import (
     Knob,
@@ -163,7 +164,7 @@ class OCIOFileTransform(OcioNode):
     def check_colours(self, tree: Tree, node: Node) -> None:
         _space(tree, node, WORKING_SPACE)
         transform = _file_transform(tree, node)
-        if not Path(transform.path).is_file():
+        if is_missing(Path(transform.path)):
             raise knob_error(node, FILE.name, f"is {transform.path or 'empty'}: no such file; name one")
         try:
             transform.of(np.zeros((1, 1, 3), np.float32))

@@ -10,6 +10,7 @@ import numpy as np
 from understudy.errors import UnderstudyError
 from understudy.frames.colour import RAW
 from understudy.frames.image import FloatPixels
+from understudy.frames.layers import Header
 from understudy.frames.read import read_header
 from understudy.frames.sequence import Sequence, is_missing
 from understudy.frames.window import Window
@@ -61,7 +62,7 @@ class Read(NodeClass):
         file = _any_file(tree, node)
         if file is None:
             raise node_error(node, f"none of its files exist ({_sequence(tree, node).pattern}); render them")
-        stored = tuple(stored_channels(read_header(file), tree.reading.view))
+        stored = tuple(stored_channels(_header(node, file), tree.reading.view))
         return (*stored, ALPHA) if _makes_alpha(tree, node, stored) else stored
 
     def info(self, tree: Tree, node: Node, frame: int) -> Info:
@@ -69,7 +70,7 @@ class Read(NodeClass):
         if found is None:
             window, pixel_aspect = _size(tree, node)
             return Info(data_window=window, display_window=window, pixel_aspect=pixel_aspect)
-        header = read_header(found.path)
+        header = _header(node, found.path)
         window = header.parts[0].data_window
         for part in header.parts[1:]:
             window = window.union(part.data_window)
@@ -142,6 +143,14 @@ def _nearest(tree: Tree, node: Node, sequence: Sequence, asked: int) -> int | No
     return min(there, key=lambda frame: (abs(frame - asked), frame), default=None)
 
 
+def _header(node: Node, path: Path) -> Header:
+    """Raises UnderstudyError naming the node and the file."""
+    try:
+        return read_header(path)
+    except UnderstudyError as fault:
+        raise node_error(node, str(fault)) from fault
+
+
 def _any_file(tree: Tree, node: Node) -> Path | None:
     """A file to learn channels and size from: the first, or the nearest to it that is there."""
     sequence, first = _sequence(tree, node), FIRST.of(node, tree.moment(None))
@@ -155,7 +164,7 @@ def _size(tree: Tree, node: Node) -> tuple[Window, float]:
     """Display window and pixel aspect of a black frame: as its files have them, else its format, else the script's."""
     file = _any_file(tree, node)
     if file is not None:
-        header = read_header(file)
+        header = _header(node, file)
         return header.parts[0].display_window, header.pixel_aspect
     stated = format_window(FORMAT.of(node, tree.moment(None)))
     return (stated or root_format(tree.script), 1.0)
