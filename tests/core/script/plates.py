@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import OpenImageIO as oiio
-from tests.core.script.fixtures import evaluator_of
+from tests.core.script.fixtures import evaluator_of, pull
 
 from understudy.frames.image import FloatPixels, Image
 from understudy.frames.window import Window
@@ -59,3 +59,13 @@ def assert_regions_are_cut_out(text: str, whole: Image, frame: int = 1) -> None:
         part = evaluator.pull(last, frame, whole.channels, region)
         assert part.data_window == whole.data_window.intersect(region) or part.data_window.is_empty
         np.testing.assert_array_equal(part.over(region), whole.over(region))
+
+
+def assert_regions_of_a_strange_plate_are_cut_out(
+    folder: Path, nodes: str, at: tuple[int, int], display: Window | None
+) -> None:
+    """Of these nodes below a plate that holds an infinity and a not-a-number."""
+    pixels = noise(7, 9)
+    pixels[2, 3], pixels[4, 6] = np.inf, np.nan
+    text = plate(folder, pixels, at=at, display=display) + nodes
+    assert_regions_are_cut_out(text, pull(text))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.core.script.fixtures import evaluator_of, numbered_shot, pull
-from tests.core.script.plates import assert_regions_are_cut_out, coordinates, noise, plate
+from tests.core.script.plates import assert_regions_of_a_strange_plate_are_cut_out, coordinates, noise, plate
 
 from understudy.errors import UnderstudyError
 from understudy.frames.image import FloatPixels
@@ -213,10 +213,7 @@ MANY = {
 def test_a_region_is_the_whole_picture_cut(
     tmp_path: Path, nodes: str, at: tuple[int, int], display: Window | None
 ) -> None:
-    pixels = noise(7, 9)
-    pixels[2, 3], pixels[4, 6] = np.inf, np.nan
-    text = plate(tmp_path, pixels, at=at, display=display) + nodes
-    assert_regions_are_cut_out(text, pull(text))
+    assert_regions_of_a_strange_plate_are_cut_out(tmp_path, nodes, at, display)
 
 
 def test_bands_meet_without_a_seam(tmp_path: Path) -> None:
