@@ -11,6 +11,7 @@ import pytest
 from tests.core.cli.command import Command
 from tests.core.train.shots import SmallShot
 
+from understudy_farm import registry
 from understudy_farm.backend import FarmBackend
 from understudy_farm.backends.local import LocalFarm
 from understudy_farm.registry import all_farms, farm_named
@@ -33,6 +34,11 @@ def _studio(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For this process, and for the watchers that it starts."""
     monkeypatch.syspath_prepend(installed)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(installed), os.environ.get("PYTHONPATH")])))
+
+
+def test_a_farm_of_our_own_is_found_without_a_look_at_all_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "entry_points", None)
+    assert isinstance(farm_named("local"), LocalFarm)
 
 
 class TestStudioFarm(FarmContract):

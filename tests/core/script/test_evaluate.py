@@ -13,9 +13,12 @@ from tests.core.script.fixtures import evaluator_of, numbered_shot, pull
 from understudy.errors import Problems, UnderstudyError
 from understudy.frames.window import Window
 from understudy.script.evaluate import Evaluator
+from understudy.script.graph import Node
 from understudy.script.nodes import NODE_CLASSES
-from understudy.script.nodes.base import PAGES, Reading
+from understudy.script.nodes.base import PAGES, Reading, Tree
+from understudy.script.nodes.grade import Grade
 from understudy.script.paths import PathRules
+from understudy.script.values.moment import Moment
 
 
 @pytest.fixture
@@ -104,6 +107,23 @@ def test_channels_are_found_among_more_that_were_asked_for_before(shot: str, tmp
     whole = evaluator.pull(last, 2, ("R", "G", "B"))
     (tmp_path / "plate.0002.exr").unlink()
     np.testing.assert_array_equal(evaluator.pull(last, 2, ("B", "R")).pixels, whole.pixels[..., [2, 0]])
+
+
+def test_a_node_without_fault_is_checked_once(shot: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at a large tree, or at a lookup table, takes long; a node with a fault is looked at again."""
+    checked: list[str] = []
+    check = Grade.check
+
+    def counted(self: Grade, tree: Tree, node: Node, moment: Moment) -> None:
+        checked.append(node.name)
+        check(self, tree, node, moment)
+
+    monkeypatch.setattr(Grade, "check", counted)
+    evaluator, last = evaluator_of(shot + "Grade { name A }\nGrade { gamma 0 name B }\nNoOp { name C }\n")
+    for _ in range(2):
+        with pytest.raises(Problems, match=r"B \(Grade\), line 3: knob gamma is 0 or less"):
+            evaluator.check([last])
+    assert (checked.count("A"), checked.count("B")) == (1, 2)
 
 
 def test_a_part_is_found_in_a_larger_one_that_was_asked_for_before(tmp_path: Path) -> None:

@@ -48,6 +48,14 @@ def test_pairs_have_the_pixels_worked_out_by_hand(comp: Path) -> None:
             np.testing.assert_allclose(image.pixels, expected, atol=1e-5)
 
 
+def test_every_question_is_answered_of_the_script_as_it_was_first_read(comp: Path) -> None:
+    source = ScriptSource(script=comp)
+    knobs = source.knob_overrides()
+    comp.write_text("not a script")
+    assert source.knob_overrides() == knobs
+    assert len(source.outline()) > len(source.pairs()) > 0
+
+
 def test_labels_media_and_knobs(comp: Path) -> None:
     source = ScriptSource(script=comp, node="CopyCat1", validation_frames=(2,))
     pair = source.pairs()[1]

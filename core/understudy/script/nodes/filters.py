@@ -82,7 +82,7 @@ class Around:
         """Columns by one filter, then rows by another, each taking what the region sees along its axis."""
         seen, there = self.reach.seen_from(self.region), self.window
         rows = vertical(self._extended(self.pixels, there.y0 - seen.y0, seen.y1 - there.y1))  # H W C
-        columns = np.ascontiguousarray(rows.transpose(1, 0, 2))  # W H C
+        columns = np.ascontiguousarray(rows.transpose(1, 0, 2))  # W H C; sums of lines in one piece take half as long
         columns = horizontal(self._extended(columns, there.x0 - seen.x0, seen.x1 - there.x1))
         return np.ascontiguousarray(columns.transpose(1, 0, 2))
 
