@@ -207,6 +207,17 @@ def frame_shown(text: str, frame: int) -> int:
     return round(float(pull(text, frame, ("R",)).pixels[-1, 0, 0]))
 
 
+def frames_shown(text: str, frames: range) -> list[int]:
+    """`frame_shown` at each of the frames."""
+    return [frame_shown(text, frame) for frame in frames]
+
+
+def range_of(text: str) -> str:
+    """The range of a script's last node, as messages write it."""
+    evaluator, last = evaluator_of(text)
+    return str(evaluator.span(last))
+
+
 def decoded_regions(monkeypatch: pytest.MonkeyPatch) -> list[Window]:
     """The regions that Reads are asked for from now on."""
     regions: list[Window] = []

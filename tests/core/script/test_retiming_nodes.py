@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.core.script.fixtures import evaluator_of, frame_shown, numbered_shot, pull
+from tests.core.script.fixtures import evaluator_of, frame_shown, frames_shown, numbered_shot, pull, range_of
 
 from understudy.errors import UnderstudyError
 from understudy.frames.window import Window
@@ -16,15 +16,6 @@ from understudy.frames.window import Window
 def shot(tmp_path: Path) -> str:
     """A Read of frames 1 to 12, held at both ends."""
     return f'Read {{\n file "{numbered_shot(tmp_path / "plate", range(1, 13))}"\n last 12\n name Read1\n}}\n'
-
-
-def _shown(text: str, frames: range) -> list[int]:
-    return [frame_shown(text, frame) for frame in frames]
-
-
-def _range(text: str) -> str:
-    evaluator, last = evaluator_of(text)
-    return str(evaluator.span(last))
 
 
 @pytest.mark.parametrize(
@@ -76,8 +67,8 @@ def _range(text: str) -> str:
 )
 def test_ranges_and_speed(shot: str, knobs: str, expected_range: str, frames: range, expected: list[int]) -> None:
     text = shot + f"Retime {{ {knobs} }}\n"
-    assert _range(text) == expected_range
-    assert _shown(text, frames) == expected
+    assert range_of(text) == expected_range
+    assert frames_shown(text, frames) == expected
 
 
 @pytest.mark.parametrize(
@@ -96,9 +87,9 @@ def test_outside_its_range(shot: str, outside: str, before: list[int], after: li
         "Retime { input.first 4 input.first_lock true input.last 7 input.last_lock true output.first 101 "
         f"output.first_lock true before {outside} after {outside} }}\n"
     )
-    assert _range(text) == "101-104"
-    assert _shown(text, range(98, 101)) == before
-    assert _shown(text, range(105, 108)) == after
+    assert range_of(text) == "101-104"
+    assert frames_shown(text, range(98, 101)) == before
+    assert frames_shown(text, range(105, 108)) == after
 
 
 def test_black_covers_the_format(shot: str) -> None:
@@ -135,19 +126,19 @@ def test_what_nobody_knows_is_refused(shot: str) -> None:
 def test_a_speed_of_ten_digits_is_whole_where_it_is_meant_to_be(shot: str) -> None:
     """0.3333333333 over 9001 frames is off by 3e-7."""
     text = shot + "Retime { speed 0.3333333333 filter none output.first -9000 output.first_lock true after continue }"
-    assert _range(text) == "-9000--8965"
+    assert range_of(text) == "-9000--8965"
     assert frame_shown(text, -8973) == 10
     assert frame_shown(text, -3) == 12
 
 
 def test_timewarp_follows_its_curve(shot: str) -> None:
     warped = shot + 'TimeWarp {\n lookup {{%s}}\n length 0\n time ""\n filter %s\n}\n'
-    assert _shown(warped % ("curve L x1 3 x5 11", "none"), range(1, 6)) == [3, 5, 7, 9, 11]
-    assert _shown(warped % ("curve L x1 3 x5 4", "nearest"), [1, 2, 4, 5]) == [3, 3, 4, 4]  # type: ignore[arg-type]
-    assert _shown(warped % ("floor(frame/2)", "none"), range(4, 9)) == [2, 2, 3, 3, 4]
-    assert _shown(warped % ("frame*2 C x1 1 x9 9", "none"), range(1, 4)) == [2, 4, 6]
-    assert _shown(shot + "TimeWarp { lookup 7 filter nearest }", range(1, 3)) == [7, 7]
-    assert _range(warped % ("frame*2", "none")) == "1-12"
+    assert frames_shown(warped % ("curve L x1 3 x5 11", "none"), range(1, 6)) == [3, 5, 7, 9, 11]
+    assert frames_shown(warped % ("curve L x1 3 x5 4", "nearest"), [1, 2, 4, 5]) == [3, 3, 4, 4]  # type: ignore[arg-type]
+    assert frames_shown(warped % ("floor(frame/2)", "none"), range(4, 9)) == [2, 2, 3, 3, 4]
+    assert frames_shown(warped % ("frame*2 C x1 1 x9 9", "none"), range(1, 4)) == [2, 4, 6]
+    assert frames_shown(shot + "TimeWarp { lookup 7 filter nearest }", range(1, 3)) == [7, 7]
+    assert range_of(warped % ("frame*2", "none")) == "1-12"
     with pytest.raises(UnderstudyError, match=r"asks for 3\.5 at frame 3, which is halfway between two"):
         pull(warped % ("curve L x1 3 x5 4", "nearest"), 3)
     with pytest.raises(UnderstudyError, match="knob filter is box, which blends frames"):

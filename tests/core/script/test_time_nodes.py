@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.core.script.fixtures import evaluator_of, frame_shown, numbered_shot, pull
+from tests.core.script.fixtures import evaluator_of, frame_shown, frames_shown, numbered_shot, pull, range_of
 
 from understudy.errors import UnderstudyError
 
@@ -15,15 +15,6 @@ def shot(tmp_path: Path) -> str:
     """A Read of frames 1 to 5, named Read1, the top of the stack."""
     pattern = numbered_shot(tmp_path / "plate", range(1, 6))
     return f'Read {{\n file "{pattern}"\n last 5\n name Read1\n}}\n'
-
-
-def _shown(text: str, frames: range) -> list[int]:
-    return [frame_shown(text, frame) for frame in frames]
-
-
-def _range(text: str) -> str:
-    evaluator, last = evaluator_of(text)
-    return str(evaluator.span(last))
 
 
 def _read(shot: str, knobs: str) -> str:
@@ -48,15 +39,15 @@ def _read(shot: str, knobs: str) -> str:
     ],
 )
 def test_read_outside_its_range(shot: str, knobs: str, expected: list[int]) -> None:
-    assert _shown(_read(shot, knobs), range(-2, 9)) == expected
+    assert frames_shown(_read(shot, knobs), range(-2, 9)) == expected
 
 
 def test_read_ranges_follow_frame_mode_and_defaults(shot: str) -> None:
-    assert _range(shot) == "1-5"
-    assert _range(shot.replace(" last 5\n", "")) == "1-1"
-    assert _range(_read(shot, 'frame_mode "start at"\n frame 1001')) == "1001-1005"
-    assert _range(_read(shot, "frame_mode start_at\n frame 1001")) == "1001-1005"
-    assert _range(_read(shot, "frame_mode offset\n frame 10")) == "-9--5"
+    assert range_of(shot) == "1-5"
+    assert range_of(shot.replace(" last 5\n", "")) == "1-1"
+    assert range_of(_read(shot, 'frame_mode "start at"\n frame 1001')) == "1001-1005"
+    assert range_of(_read(shot, "frame_mode start_at\n frame 1001")) == "1001-1005"
+    assert range_of(_read(shot, "frame_mode offset\n frame 10")) == "-9--5"
 
 
 def test_read_refuses_what_it_cannot_know(shot: str) -> None:
@@ -77,12 +68,12 @@ def test_read_refuses_what_it_cannot_know(shot: str) -> None:
 @pytest.mark.parametrize("spelling", ["firstFrame", "first_frame"])
 def test_framehold_shows_one_frame_and_has_one(shot: str, spelling: str) -> None:
     held = shot + f"FrameHold {{ {spelling} 3 }}\n"
-    assert _shown(held, range(-1, 9)) == [3] * 10
-    assert _range(held) == "3-3"
+    assert frames_shown(held, range(-1, 9)) == [3] * 10
+    assert range_of(held) == "3-3"
 
 
 def test_framehold_with_an_increment_steps(shot: str) -> None:
-    assert _shown(shot + "FrameHold { first_frame 1 increment 2 }", range(1, 6)) == [1, 1, 3, 3, 5]
+    assert frames_shown(shot + "FrameHold { first_frame 1 increment 2 }", range(1, 6)) == [1, 1, 3, 3, 5]
 
 
 def test_appendclip_plays_its_inputs_in_turn(shot: str) -> None:
@@ -90,11 +81,11 @@ def test_appendclip_plays_its_inputs_in_turn(shot: str) -> None:
         shot + "set N1 [stack 0]\nFrameRange { first_frame 4 last_frame 5 }\n"
         "push $N1\nFrameHold { firstFrame 2 }\npush $N1\nAppendClip { inputs 3 }\n"
     )
-    assert _range(stacked) == "1-8"
-    assert _shown(stacked, range(0, 11)) == [1, 1, 2, 3, 4, 5, 2, 4, 5, 5, 5]
+    assert range_of(stacked) == "1-8"
+    assert frames_shown(stacked, range(0, 11)) == [1, 1, 2, 3, 4, 5, 2, 4, 5, 5, 5]
     moved = stacked.replace("inputs 3", "inputs 3 firstFrame 101")
-    assert _range(moved) == "101-108"
-    assert _shown(moved, range(101, 109)) == [1, 2, 3, 4, 5, 2, 4, 5]
+    assert range_of(moved) == "101-108"
+    assert frames_shown(moved, range(101, 109)) == [1, 2, 3, 4, 5, 2, 4, 5]
     with pytest.raises(UnderstudyError, match=r"AppendClip1 \(AppendClip\).*knob time set to '7' cannot be evaluated"):
         pull(stacked.replace("inputs 3", 'inputs 3 time "7"'))
 
@@ -102,8 +93,8 @@ def test_appendclip_plays_its_inputs_in_turn(shot: str) -> None:
 def test_appendclip_asks_its_end_clips_for_frames_beyond_their_ranges(shot: str) -> None:
     """The range that FrameRange states ends at 3, but the Read under it has frames to show."""
     cut = shot + "FrameRange { first_frame 2 last_frame 3 }\nAppendClip { firstFrame 11 }\n"
-    assert _range(cut) == "11-12"
-    assert _shown(cut, range(9, 16)) == [1, 1, 2, 3, 4, 5, 5]
+    assert range_of(cut) == "11-12"
+    assert frames_shown(cut, range(9, 16)) == [1, 1, 2, 3, 4, 5, 5]
 
 
 def test_frames_that_are_shown_as_they_are_are_kept_once(shot: str) -> None:
@@ -114,31 +105,31 @@ def test_frames_that_are_shown_as_they_are_are_kept_once(shot: str) -> None:
 
 
 def test_framerange_changes_the_range_alone(shot: str) -> None:
-    assert _range(shot + "FrameRange { first_frame 2 last_frame 9 }") == "2-9"
-    assert _range(shot + "FrameRange { last_frame 3 }") == "1-3"
-    assert _range(shot + "FrameRange { }") == "1-5"
-    assert _shown(shot + "FrameRange { first_frame 2 last_frame 3 }", range(1, 6)) == [1, 2, 3, 4, 5]
+    assert range_of(shot + "FrameRange { first_frame 2 last_frame 9 }") == "2-9"
+    assert range_of(shot + "FrameRange { last_frame 3 }") == "1-3"
+    assert range_of(shot + "FrameRange { }") == "1-5"
+    assert frames_shown(shot + "FrameRange { first_frame 2 last_frame 3 }", range(1, 6)) == [1, 2, 3, 4, 5]
     with pytest.raises(UnderstudyError, match=r"first_frame and last_frame give the range 7-1"):
-        _range(shot + "FrameRange { first_frame 7 }")
+        range_of(shot + "FrameRange { first_frame 7 }")
 
 
 def test_timeoffset_moves_and_reverses(shot: str) -> None:
-    assert _shown(shot + "TimeOffset { time_offset 2 }", range(1, 9)) == [1, 1, 1, 2, 3, 4, 5, 5]
-    assert _range(shot + "TimeOffset { time_offset 2 }") == "3-7"
-    assert _shown(shot + "TimeOffset { reverse_input true }", range(1, 6)) == [5, 4, 3, 2, 1]
-    assert _shown(shot + "TimeOffset { time_offset 10 reverse_input 1 }", range(11, 16)) == [5, 4, 3, 2, 1]
+    assert frames_shown(shot + "TimeOffset { time_offset 2 }", range(1, 9)) == [1, 1, 1, 2, 3, 4, 5, 5]
+    assert range_of(shot + "TimeOffset { time_offset 2 }") == "3-7"
+    assert frames_shown(shot + "TimeOffset { reverse_input true }", range(1, 6)) == [5, 4, 3, 2, 1]
+    assert frames_shown(shot + "TimeOffset { time_offset 10 reverse_input 1 }", range(11, 16)) == [5, 4, 3, 2, 1]
     with pytest.raises(UnderstudyError, match=r"time_offset is 0\.5, which is between frames"):
         pull(shot + "TimeOffset { time_offset 0.5 }")
 
 
 def test_timeclip_trims_slips_and_reverses(shot: str) -> None:
-    assert _range(shot + "TimeClip { first 2 last 4 }") == "2-4"
-    assert _range(shot + "TimeClip { }") == "1-5"
-    assert _shown(shot + "TimeClip { first 2 last 4 }", range(0, 7)) == [2, 2, 2, 3, 4, 4, 4]
+    assert range_of(shot + "TimeClip { first 2 last 4 }") == "2-4"
+    assert range_of(shot + "TimeClip { }") == "1-5"
+    assert frames_shown(shot + "TimeClip { first 2 last 4 }", range(0, 7)) == [2, 2, 2, 3, 4, 4, 4]
     placed = "TimeClip { first 2 last 4 frame_mode {start at} frame 101 before black after loop }"
-    assert _range(shot + placed) == "101-103"
-    assert _shown(shot + placed, range(100, 106)) == [0, 2, 3, 4, 2, 3]
-    assert _shown(shot + "TimeClip { first 2 last 4 reverse true }", range(2, 5)) == [4, 3, 2]
+    assert range_of(shot + placed) == "101-103"
+    assert frames_shown(shot + placed, range(100, 106)) == [0, 2, 3, 4, 2, 3]
+    assert frames_shown(shot + "TimeClip { first 2 last 4 reverse true }", range(2, 5)) == [4, 3, 2]
     with pytest.raises(UnderstudyError, match=r"knob fadeIn set to '5' cannot be evaluated"):
         pull(shot + "TimeClip { fadeIn 5 }")
 
@@ -152,8 +143,8 @@ def test_switch_hands_on_the_chosen_input(shot: str) -> None:
         pull(switch % "2")
     with pytest.raises(UnderstudyError, match=r"knob which refers to 'parent\.which', and there is no 'which'"):
         pull(switch % "{{parent.which}}")
-    assert _shown(switch % "{{curve K x1 1 x4 0}}", range(1, 7)) == [2, 2, 2, 4, 5, 5]
-    assert _range(switch % "{{curve K x1 1 x4 0}}") == "1-5"
+    assert frames_shown(switch % "{{curve K x1 1 x4 0}}", range(1, 7)) == [2, 2, 2, 4, 5, 5]
+    assert range_of(switch % "{{curve K x1 1 x4 0}}") == "1-5"
     with pytest.raises(UnderstudyError, match=r"Switch1 \(Switch\).*knob which is 2, but it has 2 inputs"):
         pull(switch % "{{curve K x1 1 x4 2}}", 4)
 

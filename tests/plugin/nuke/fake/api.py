@@ -1,7 +1,6 @@
 """A `nuke` that keeps a real graph, writes it as .nk and reads it back. `test_fake.py` holds it against types-nuke.
 
-Nothing here accepts a name that Nuke lacks: a knob that a class does not have is a NameError, as in Nuke, and a graph
-that is touched from another thread is an error at once.
+Nothing here accepts a name that Nuke lacks (NameError), nor a graph that is touched from another thread.
 """
 
 from __future__ import annotations
