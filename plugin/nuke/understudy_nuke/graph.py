@@ -24,8 +24,8 @@ EVALUATED = frozenset(
         *("Crop", "Remove", "AddChannels", "Copy", "CopyBBox", "Shuffle", "ShuffleCopy", "Shuffle2", "ChannelMerge"),
         *("Premult", "Unpremult", "Merge2", "Merge", "Dissolve", "Keymix"),
         *("Transform", "TransformMasked", "CornerPin2D", "Tracker4", "Tracker3", "Reformat", "Mirror2", "Mirror"),
-        *("Position", "AdjBBox"),
-        *("BlackOutside", "Blur", "Laplacian", "Defocus", "Dilate", "FilterErode", "Median", "Convolve2", "Convolve"),
+        *("Position", "AdjBBox", "BlackOutside"),
+        *("Blur", "Laplacian", "Sharpen", "Defocus", "Dilate", "FilterErode", "Median", "Convolve2", "Convolve"),
         *("Matrix", "Constant", "CheckerBoard2", "Ramp", "Roto", "RotoPaint"),
     ]
 )

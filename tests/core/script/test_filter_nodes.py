@@ -100,12 +100,32 @@ def test_laplacian_is_the_blur_less_the_picture(tmp_path: Path) -> None:
     assert not _plane(plate + "Laplacian { size 0 }").any()
 
 
+def test_sharpen_adds_what_a_blur_takes_away(tmp_path: Path) -> None:
+    """An edge under a box of three pixels, by hand; then noise against Blur and plain arithmetic."""
+    edge = read(tmp_path, "Edge", [[0, 0, 0, 0.75, 0.75, 0.75]])
+    sharp = "Sharpen { size {3 0} filter box amount %s }"
+    np.testing.assert_allclose(_plane(edge + sharp % 1), [[0, 0, -0.25, 1, 0.75, 0.75]], atol=1e-6)
+    np.testing.assert_allclose(_plane(edge + sharp % 4), [[0, 0, -1, 1.75, 0.75, 0.75]], atol=1e-6)
+    np.testing.assert_allclose(_plane(edge + sharp % -1), [[0, 0, 0.25, 0.5, 0.75, 0.75]], atol=1e-6)
+    plate = read(tmp_path, "Plate", noise(9, 11))
+    plain, blurred = _plane(plate), _plane(plate + "Blur { size 2.6 filter quadratic }")
+    knobs = "size 2.6 filter quadratic minimum 0 maximum 1"
+    np.testing.assert_allclose(_plane(plate + f"Sharpen {{ {knobs} }}"), 2 * plain - blurred, atol=1e-6)
+    np.testing.assert_allclose(
+        pull(plate + f"Sharpen {{ {knobs} amount {{{{frame/4}}}} }}", 7).pixels[..., 0],
+        2.75 * plain - 1.75 * blurred,
+        atol=2e-6,
+    )
+    np.testing.assert_array_equal(_plane(plate + "Sharpen { size 0 amount 50 }"), plain)
+
+
 GREY = [[0.5] * 8] * 6
 FILTERS = {
     "Blur": "Blur { size 3 %s }",
     "wide Blur": "Blur { size 60 %s }",
     "Dilate": "Dilate { size 2 %s }",
     "Erode": "Dilate { size {-1 -2} %s }",
+    "Sharpen": "Sharpen { size {3 4.5} amount 1.5 %s }",
     "FilterErode": "FilterErode { channels rgba size 1.5 %s }",
     "FilterErode out": "FilterErode { channels rgba size {-1.5 -0.25} %s }",
     "Median": "Median { channels rgba size {1 2} ignore_top_line false %s }",
@@ -145,6 +165,8 @@ def test_a_crop_lays_black_around(tmp_path: Path) -> None:
         ("Blur { size 30 }", Window(0, 0, 8, 6)),
         ("Blur { size 30 crop false }", Window(-43, -43, 50, 49)),
         ("Laplacian { size 3 filter box }", Window(1, 1, 6, 5)),
+        ("Sharpen { size {3 0} filter box }", Window(1, 2, 6, 4)),
+        ("Sharpen { size 30 crop false }", Window(-43, -43, 50, 49)),
         ("Dilate { size {1 2} }", Window(1, 0, 6, 6)),
         ("Dilate { size {9 -9} }", Window(0, 2, 8, 4)),
         ("FilterErode { channels all size {-1.5 1} }", Window(0, 2, 7, 4)),
@@ -202,8 +224,9 @@ def test_channels_masks_and_mix(tmp_path: Path, nodes: str) -> None:
 def test_channels_that_a_script_leaves_out(tmp_path: Path) -> None:
     write_exr(tmp_path / "deep.exr", noise(3, 3, 2), ("A", "Z"))
     deep = f'Read {{ file "{tmp_path.as_posix()}/deep.exr" }}\n'
-    blurred, plain = pull(deep + "Blur { size 3 }"), pull(deep)
-    assert (blurred.pixels != plain.pixels).any(axis=(0, 1)).all()
+    plain = pull(deep).pixels
+    for changed in ("Blur { size 3 }", "Sharpen { size 3 }"):
+        assert (pull(deep + changed).pixels != plain).any(axis=(0, 1)).all()
     for node in ("Laplacian", "Median", "Matrix", "FilterErode"):
         with pytest.raises(
             UnderstudyError, match=rf"{node}1 \({node}\), line 2: knob channels is left out, and whether"
@@ -257,6 +280,7 @@ def test_no_more_is_asked_for_than_the_region_and_what_it_reaches(
         ("FilterErode { channels all size 1.5 }", 2),
         ("Matrix { matrix {{1 1 1} {1 1 1} {1 1 1}} }", 1),
         ("Laplacian { size 3 filter box }", 1),
+        ("Sharpen { size 3 filter box }", 1),
     ],
 )
 def test_what_is_no_number_goes_as_far_as_the_filter_reaches(tmp_path: Path, nodes: str, reach: int) -> None:
@@ -299,6 +323,11 @@ def test_black_far_from_everything_stays_black(tmp_path: Path) -> None:
         ("Blur", "size 3 unpremult alpha", "knob unpremult set to 'alpha' cannot be evaluated"),
         ("Blur", "size 3 fringe true", "knob fringe set to 'true' cannot be evaluated"),
         ("Laplacian", "size 5000", "knob size reaches 7500 pixels far, over 2048"),
+        ("Sharpen", "amount 2", "knob size is left out, and what it is then is not known; move it a little"),
+        ("Sharpen", "size -2", "knob size is -2; make it 0 or more"),
+        ("Sharpen", "size 3 amount much", "knob amount "),
+        ("Sharpen", "size 3 minimum 0.1", "knob minimum set to '0.1' cannot be evaluated"),
+        ("Sharpen", "size 2 maximum 100", "knob maximum set to '100' cannot be evaluated"),
         ("Dilate", "size 2.5", "knob size is 2.5 2.5, and it takes whole pixels; round it"),
         ("Dilate", "size -3000", "knob size reaches 3000 pixels far, over 2048"),
         ("FilterErode", "channels all size 3000.5", "knob size reaches 3000.5 pixels far, over 2048"),

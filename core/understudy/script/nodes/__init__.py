@@ -120,6 +120,7 @@ NODE_CLASSES: tuple[NodeClass, ...] = (
     ocio.OCIOLogConvert(),
     blur.Blur(),
     blur.Laplacian(),
+    blur.Sharpen(),
     defocus.Defocus(),
     morphology.Dilate(),
     morphology.FilterErode(),

@@ -1,4 +1,8 @@
-"""The formulas of Merge's operations, as its page states them: A over B, a and b their alphas."""
+"""The formulas of Merge's operations, as its page states them: A over B, a and b their alphas.
+
+Of color-burn and color-dodge it says that B is darkened or brightened towards A. They are those of Photoshop and of
+W3C's Compositing and Blending between 0 and 1; beyond, Natron goes on with them, and it has Nuke's words for both.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +50,16 @@ def divide(of: Pair) -> FloatPixels:
     return _where(((of.A < 0) & (of.B < 0)) | (of.B == 0), np.float32(0), of.A / of.B)
 
 
+def _color_burn(of: Pair) -> FloatPixels:
+    """What B lacks of 1, divided by A; A itself where that is black or less."""
+    return _where(of.A <= 0, of.A, 1 - np.minimum(1, (1 - of.B) / of.A))
+
+
+def _color_dodge(of: Pair) -> FloatPixels:
+    """B divided by what A lacks of 1, at most 1; A itself where that is 1 or more."""
+    return _where(of.A >= 1, of.A, np.minimum(1, of.B / (1 - of.A)))
+
+
 def _geometric(of: Pair) -> FloatPixels:
     """2AB / (A + B), and 0 where both are black."""
     total = of.A + of.B
@@ -57,11 +71,11 @@ def _soft_light(of: Pair) -> FloatPixels:
     return _where(both < 1, of.B * (2 * of.A + of.B * (1 - both)), 2 * both)
 
 
-BLENDS: dict[str, Blend | None] = {
+BLENDS: dict[str, Blend] = {
     "atop": lambda of: of.A * of.b + of.B * (1 - of.a),
     "average": lambda of: (of.A + of.B) * np.float32(0.5),
-    "color-burn": None,
-    "color-dodge": None,
+    "color-burn": _color_burn,
+    "color-dodge": _color_dodge,
     "conjoint-over": lambda of: _where(of.a >= of.b, of.A, of.A + of.B * (1 - of.a / of.b)),
     "copy": lambda of: of.A,
     "difference": lambda of: np.abs(of.A - of.B),
@@ -89,4 +103,4 @@ BLENDS: dict[str, Blend | None] = {
     "under": lambda of: of.A * (1 - of.b) + of.B,
     "xor": lambda of: of.A * (1 - of.b) + of.B * (1 - of.a),
 }
-"""By name, in the order in which Nuke counts them. None: the page gives no formula."""
+"""By name, in the order in which Nuke counts them."""

@@ -62,7 +62,11 @@ class _Plan:
 
 
 class Merge2(Overlay):
-    """A (input 1), then the pictures after the mask, upon B (input 0) by one operation; without them it is B."""
+    """A (input 1), then the pictures after the mask, upon B (input 0) by one operation; without them it is B.
+
+    color-burn and color-dodge are Natron's. To be confirmed in Nuke: what they make of values below 0 and above 1; here
+    color-dodge gives no more than 1 where A is less.
+    """
 
     names: tuple[str, ...] = ("Merge2",)
     page = "merge_nodes/merge.html"
@@ -75,7 +79,6 @@ class Merge2(Overlay):
 
     def check(self, tree: Tree, node: Node, moment: Moment) -> None:
         super().check(tree, node, moment)
-        self._blend(node, moment)
         if len(self._upon(tree, node)) > 1:
             if BBOX.of(node, moment) == "A":
                 raise knob_error(node, BBOX.name, "is A, of which it has several; choose another")
@@ -144,10 +147,7 @@ class Merge2(Overlay):
 
     def _blend(self, node: Node, moment: Moment) -> Blend:
         name = self.operation.of(node, moment)
-        blend = BLENDS["multiply" if name == "mult" else name]
-        if blend is None:
-            raise knob_error(node, OPERATION.name, f"is {name}, of which Nuke's guide gives no formula")
-        return blend
+        return BLENDS["multiply" if name == "mult" else name]
 
 
 class Merge(Merge2):
