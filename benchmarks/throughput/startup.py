@@ -67,11 +67,14 @@ def beginning_of(words: list[str]) -> Beginning:
 
 def main() -> None:
     times, words = [float(sys.argv[1])], sys.argv[2:]
-    from benchmarks.throughput.whole import Watch
-
     from understudy.cli.main import main as command
-    from understudy.dataset import decode
-    from understudy.train.state import new_state
+    from understudy.importing import large_imports
+
+    with large_imports():  # as the program does
+        from benchmarks.throughput.whole import Watch
+
+        from understudy.dataset import decode
+        from understudy.train.state import new_state
 
     def noting(act: Callable[..., Given]) -> Callable[..., Given]:
         def noted(*arguments: object, **more: object) -> Given:

@@ -9,6 +9,7 @@ from pathlib import Path
 from understudy.cli import options
 from understudy.cli.rank_options import add_ranks
 from understudy.cli.rank_process import given_sync_interval, run_as_rank
+from understudy.importing import large_imports
 from understudy.remap import PATH_RULES, remap_of_rules, remapped
 
 MAY_CHANGE = (
@@ -31,8 +32,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from understudy.train.session import resume  # torch: only now
-    from understudy.train.sitting import Manner
+    with large_imports():
+        from understudy.train.session import resume  # torch: only now
+        from understudy.train.sitting import Manner
 
     manner = Manner(progress_style=arguments.progress, verbosity=arguments.verbosity, command=arguments.command_line)
     changes = {

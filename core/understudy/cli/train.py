@@ -10,6 +10,7 @@ from understudy.cli.rank_options import add_ranks
 from understudy.cli.rank_process import given_sync_interval, run_as_rank
 from understudy.cli.source_options import add_source, build_source
 from understudy.errors import EXIT_DONE
+from understudy.importing import large_imports
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -23,9 +24,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     chosen = build_source(arguments)
     settings = options.settings_of(arguments, {**(chosen.settings or {}), **given_sync_interval(arguments)})
-    from understudy.orders import Order
-    from understudy.train.session import train_new  # torch: only now
-    from understudy.train.sitting import Manner
+    with large_imports():
+        from understudy.orders import Order
+        from understudy.train.session import train_new  # torch: only now
+        from understudy.train.sitting import Manner
 
     order = Order(settings=settings, source=chosen.source, colour=chosen.colour, skip_unreadable=arguments.cont)
     manner = Manner(progress_style=arguments.progress, verbosity=arguments.verbosity, command=arguments.command_line)

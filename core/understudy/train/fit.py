@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from understudy.dataset import DecodedPair
+from understudy.dataset import DecodedPair, StoredPixels
 from understudy.train.crops import BLOCK, most_interesting
+from understudy.train.guess import fit_guess
 from understudy.train.network import Understudy
 from understudy.train.run import Preview
 from understudy.train.transfer import STRAIGHT, Transfer, choose_curve
@@ -25,8 +26,6 @@ THINNED = (0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11)
 """In larger ones, for each row of a block the one column that is looked at: all columns come up once."""
 BLOCKS_AT_ONCE = 16
 """Rows of blocks."""
-REWEIGHTINGS = 15
-"""Rounds that turn least squares into least absolute error."""
 
 Pixels = NDArray[np.float32]
 
@@ -48,37 +47,6 @@ def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bo
     matrix, offset = fit_guess(encoded_in, encoded_out)
     model.guess_matrix.copy_(torch.from_numpy(matrix))
     model.guess_offset.copy_(torch.from_numpy(offset))
-
-
-def fit_guess(inputs: Pixels, targets: Pixels) -> tuple[Pixels, Pixels]:
-    """The matrix (Cout x Cin) and offset (Cout) with the least absolute error over pixels (P x C).
-
-    Least absolute, not least squares: where most pixels are to stay as they are the guess is then exactly that,
-    however different the painted ones are.
-    """
-    design = np.concatenate([inputs, np.ones_like(inputs[:, :1])], axis=1).astype(np.float64)  # P Cin+1
-    columns = [_least_absolute(design, target) for target in targets.T.astype(np.float64)]
-    solution = np.stack(columns)  # Cout Cin+1
-    return solution[:, :-1].astype(np.float32), solution[:, -1].astype(np.float32)
-
-
-def _least_absolute(design: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Iteratively reweighted least squares; a trace of ridge keeps constant channels out of the answer."""
-    weight = np.ones(len(target))
-    ridge = 1e-9 * len(target) * np.eye(design.shape[1])
-    solution = np.zeros(design.shape[1])
-    for _ in range(REWEIGHTINGS):
-        weighted = design * weight[:, None]
-        solution = np.linalg.solve(weighted.T @ design + ridge, weighted.T @ target)
-        weight = 1 / np.maximum(np.abs(design @ solution - target), 1e-4)
-        weight /= weight.mean()
-    return _snapped(solution)
-
-
-def _snapped(solution: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Coefficients within a hair of 0 or 1 are meant to be that: what is to stay then stays to the last bit."""
-    nearest = np.round(solution)
-    return np.where((np.abs(solution - nearest) < 1e-3) & (np.abs(nearest) <= 1), nearest, solution)
 
 
 def interests_of(model: Understudy, pairs: Sequence[DecodedPair]) -> tuple[NDArray[np.float32], ...]:
@@ -104,16 +72,19 @@ def interest_of(model: Understudy, pair: DecodedPair) -> NDArray[np.float32]:
             error = _guess_error(model, pair.input[place], pair.target[place])  # h w
             if pair.valid is not None:
                 error = error * pair.valid[place]
-            sums = _sums(_sums(error, BLOCK // apart, axis=0), BLOCK // apart, axis=1)
+            sums = _sums(error, BLOCK // apart)
             first = top // BLOCK
             blocks[first : first + sums.shape[0], : sums.shape[1]] += sums * (apart / BLOCK**2)
     return blocks
 
 
-def _sums(values: Pixels, count: int, axis: int) -> Pixels:
-    """Of every `count` neighbours along the axis."""
-    sums: Pixels = np.add.reduceat(values, np.arange(0, values.shape[axis], count), axis=axis)
-    return sums
+def _sums(values: Pixels, side: int) -> Pixels:
+    """Of squares of `side` x `side` neighbours."""
+    if side == 1:
+        return values
+    for axis, size in enumerate(values.shape):
+        values = np.add.reduceat(values, np.arange(0, size, side), axis=axis)
+    return values
 
 
 def preview_of(model: Understudy, pair: DecodedPair, crop_size: int) -> Preview:
@@ -133,9 +104,12 @@ def _guess_error(model: Understudy, inputs: NDArray[np.floating], targets: NDArr
         values: Pixels = transfer.encode(scene).movedim(1, -1).flatten(end_dim=-2).numpy()  # P C
         return values
 
-    matrix, offset = model.guess_matrix.numpy(), model.guess_offset.numpy()
-    error = np.abs(encoded(inputs, model.input_transfer) @ matrix.T + offset - encoded(targets, model.target_transfer))
-    mean: Pixels = error @ np.full(error.shape[1], 1 / error.shape[1], np.float32)  # of few numbers, quicker than mean
+    matrix, offset = model.guess_matrix.numpy(), model.guess_offset.numpy()[:, None]
+    error = matrix @ encoded(inputs, model.input_transfer).T  # C P: a few long rows are quicker than many short ones
+    error += offset
+    error -= encoded(targets, model.target_transfer).T
+    np.abs(error, out=error)
+    mean: Pixels = np.full(len(error), 1 / len(error), np.float32) @ error  # of few numbers, quicker than mean
     return mean.reshape(inputs.shape[:2])
 
 
@@ -144,10 +118,15 @@ def sample_pixels(pairs: tuple[DecodedPair, ...]) -> tuple[Pixels, Pixels]:
     inputs, targets = [], []
     for pair in pairs:
         num_pixels = pair.window.width * pair.window.height
-        chosen = np.unique(np.linspace(0, num_pixels - 1, max(1, SAMPLE_PIXELS // len(pairs))).astype(np.int64))
+        count = max(1, min(SAMPLE_PIXELS // len(pairs), num_pixels))
+        chosen = np.linspace(0, num_pixels - 1, count).astype(np.int64)
         if pair.valid is not None:
             chosen = chosen[pair.valid.reshape(-1)[chosen]]
-        rows, columns = np.divmod(chosen, pair.window.width)
-        inputs.append(pair.input[rows, columns].astype(np.float32))
-        targets.append(pair.target[rows, columns].astype(np.float32))
+        inputs.append(_pixels_at(chosen, pair.input))
+        targets.append(_pixels_at(chosen, pair.target))
     return np.concatenate(inputs), np.concatenate(targets)
+
+
+def _pixels_at(places: NDArray[np.int64], frame: StoredPixels) -> Pixels:
+    """P C; places are counted along the rows."""
+    return np.asarray(frame.reshape(-1, frame.shape[2])[places], np.float32)

@@ -29,8 +29,7 @@ class Rarity:
         """`interest`: as CropPlan takes it; blocks without any are nothing to learn, and never rare."""
         self._pairs = pairs
         self._interest = interest
-        every = np.concatenate([_learning(pair, blocks) for pair, blocks in enumerate(interest)])
-        self._known = every[random.choice(len(every), min(len(every), MOST_COMPARED), replace=False)]
+        self._known = _drawn(interest, random)
         looks = self._looks(self._known)
         self._scale = looks.std(axis=0) + 1e-6 if len(looks) else np.ones(1, np.float32)
         self._known_looks = looks / self._scale
@@ -60,14 +59,29 @@ class Rarity:
 
     def _looks(self, blocks: Blocks) -> FloatPixels:
         """N D."""
-        rows = [_look(self._pairs[pair], int(row), int(column)) for pair, row, column in blocks]
-        return np.stack(rows) if rows else np.zeros((0, 1), np.float32)
+        if not len(blocks):
+            return np.zeros((0, 1), np.float32)
+        pairs, order = blocks[:, 0], np.argsort(blocks[:, 0], kind="stable")
+        looks = np.concatenate([_looks_in(self._pairs[pair], blocks[pairs == pair, 1:]) for pair in np.unique(pairs)])
+        return looks[np.argsort(order)]
 
 
 def blocks_of(pair: int, place: tuple[slice, slice]) -> Blocks:
     """All blocks of a place."""
     rows, columns = (np.arange(side.start, side.stop) for side in place)
     return np.stack(np.broadcast_arrays(pair, *np.meshgrid(rows, columns, indexing="ij")), axis=-1).reshape(-1, 3)
+
+
+def _drawn(interest: Sequence[FloatPixels], random: np.random.Generator) -> Blocks:
+    """MOST_COMPARED of the blocks in which there is something to learn, without a list of the millions that may be."""
+    ends = np.cumsum([np.count_nonzero(blocks > 0) for blocks in interest])
+    numbers = random.choice(ends[-1], min(ends[-1], MOST_COMPARED), replace=False)
+    pairs = np.searchsorted(ends, numbers, side="right")
+    drawn = np.zeros((len(numbers), 3), np.intp)
+    for pair in np.unique(pairs):
+        is_here, learning = pairs == pair, _learning(pair, interest[pair])
+        drawn[is_here] = learning[numbers[is_here] - ends[pair] + len(learning)]
+    return drawn
 
 
 def _learning(pair: int, interest: FloatPixels) -> Blocks:
@@ -81,13 +95,14 @@ def _among(blocks: Blocks, others: Blocks) -> NDArray[np.bool_]:
     return found
 
 
-def _look(pair: DecodedPair, row: int, column: int) -> FloatPixels:
+def _looks_in(pair: DecodedPair, blocks: NDArray[np.intp]) -> FloatPixels:
     """Of each channel: mean, deviation, and mean steps across and down. Blocks at a border are moved inside."""
     height, width = pair.input.shape[:2]
-    y, x = max(0, min(row * BLOCK, height - BLOCK)), max(0, min(column * BLOCK, width - BLOCK))
-    place = slice(y, y + BLOCK), slice(x, x + BLOCK)
-    both = np.concatenate([pair.input[place], pair.target[place]], axis=-1).astype(np.float32)  # h w C
-    seen = np.log1p(np.maximum(both, 0))  # about as bright as it looks
-    steps = [np.abs(np.diff(seen, axis=axis)).sum((0, 1)) / seen[..., 0].size for axis in (0, 1)]
-    look: FloatPixels = np.concatenate([seen.mean((0, 1)), seen.std((0, 1)), *steps])
-    return look
+    corners = np.clip(blocks * BLOCK, 0, np.maximum((height - BLOCK, width - BLOCK), 0))  # N 2
+    places = [(slice(y, y + BLOCK), slice(x, x + BLOCK)) for y, x in corners]
+    both = [np.concatenate([pair.input[place], pair.target[place]], axis=-1) for place in places]
+    seen = np.log1p(np.maximum(np.stack(both).astype(np.float32), 0))  # N h w C, about as bright as it looks
+    size = seen[0, ..., 0].size
+    steps = [np.abs(np.diff(seen, axis=axis)).sum((1, 2)) / size for axis in (1, 2)]
+    looks: FloatPixels = np.concatenate([seen.mean((1, 2)), seen.std((1, 2)), *steps], axis=1)
+    return looks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,8 @@ from numpy.typing import NDArray
 from tests.core.train.decoded import decoded
 
 from understudy.train.crops import BLOCK
-from understudy.train.fit import fit_guess, fit_model, interest_of
+from understudy.train.fit import SAMPLE_PIXELS, fit_model, interest_of, sample_pixels
+from understudy.train.guess import PIXELS_AT_ONCE, fit_guess
 from understudy.train.network import NetworkSpec, Understudy
 
 RGB = ("R", "G", "B")
@@ -40,6 +43,32 @@ def test_a_mix_of_channels_is_found_and_constant_channels_do_not_disturb() -> No
     matrix, offset = fit_guess(inputs, targets)
     np.testing.assert_allclose(matrix[0, :3], [0.3, 0.7, 0.0], atol=1e-3)
     assert inputs @ matrix.T + offset == pytest.approx(targets, abs=1e-3)
+
+
+def test_pixels_of_many_rounds_count_alike() -> None:
+    random = np.random.default_rng(0)
+    inputs = random.random((3 * PIXELS_AT_ONCE + 1, 1)).astype(np.float32)
+    targets = inputs * 0.5
+    targets[PIXELS_AT_ONCE : 2 * PIXELS_AT_ONCE] = random.random((PIXELS_AT_ONCE, 1))  # a piece of its own, all painted
+    matrix, offset = fit_guess(inputs, targets)
+    assert matrix[0, 0] == pytest.approx(0.5, abs=1e-3)
+    assert offset[0] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_every_pixel_of_a_small_frame_is_sampled_once_and_some_of_a_large_one() -> None:
+    small = np.arange(5 * 7 * 3, dtype=np.float32).reshape(5, 7, 3)
+    large = np.stack(np.broadcast_arrays(*np.ogrid[:500.0, :600.0], 0.0), axis=-1)  # of each pixel, where it lies
+    mask = np.ones((5, 7), np.bool_)
+    mask[2] = False
+    masked = dataclasses.replace(decoded(small, small, crop_size=1), valid=mask)
+    inputs, targets = sample_pixels((decoded(small, small + 1, crop_size=1), decoded(large, large), masked))
+    np.testing.assert_array_equal(inputs[:35], small.reshape(-1, 3))
+    np.testing.assert_array_equal(targets[:35], inputs[:35] + 1)
+    np.testing.assert_array_equal(inputs[-28:], small[mask])
+    places = inputs[35:-28] @ (600, 1, 0)
+    assert len(places) == SAMPLE_PIXELS // 3
+    assert (places[0], places[-1]) == (0, 500 * 600 - 1)
+    assert (np.diff(places) > 0).all()
 
 
 def test_interest_lies_where_paint_is() -> None:
