@@ -43,6 +43,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "sharp error": partial(patch.object, work.Work, "measure", "sharp"),
     "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),
     "crops anywhere": partial(patch.object, crops, "FOCUSED_SHARE", 0.0),
+    "no second looks": partial(patch.object, crops, "MISSED_SHARE", 0.0),
     "no mirroring": partial(patch.object, prepare, "may_hold_directions", lambda _: True),
     "no average": partial(patch.object, state, "AVERAGE_SHARE", 0.0),
 }

@@ -18,6 +18,7 @@ from understudy.sources.sequences import SequenceSource
 from understudy.train.batches import gather
 from understudy.train.crops import CropPlan
 from understudy.train.fit import interests_of
+from understudy.train.misses import Misses
 from understudy.train.network import NetworkSpec, Understudy
 
 BATCHES = 200
@@ -38,10 +39,11 @@ def data_pace(source: SequenceSource, crop_size: int, batch_size: int) -> DataPa
     dataset = _decoded(source, crop_size)
     frames = 2 * len(dataset.pairs) / (time.perf_counter() - begin)
     plan = _plan(dataset, crop_size)
-    gather(dataset.training, plan, range(batch_size))
+    misses = Misses(plan.interest)
+    gather(dataset.training, plan, misses, range(batch_size))
     begin = time.perf_counter()
     for batch in range(BATCHES):
-        gather(dataset.training, plan, range(batch * batch_size, (batch + 1) * batch_size))
+        gather(dataset.training, plan, misses, range(batch * batch_size, (batch + 1) * batch_size))
     return DataPace(frames_a_second=frames, crops_a_second=BATCHES * batch_size / (time.perf_counter() - begin))
 
 

@@ -14,30 +14,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from understudy.dataset import DecodedPair, StoredPixels
-from understudy.train.crops import CropPlan
+from understudy.train.crops import Crop, CropPlan, Share
 from understudy.train.device import Machine
+from understudy.train.misses import Misses
 
 Number = TypeVar("Number", bound=np.generic)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Share:
-    """Which crops of a step are one rank's: a run of them, as many as any other's or one less."""
-
-    index: int = 0
-    """Of the rank among those that train together."""
-    size: int = 1
-    """How many they are."""
-
-    def of(self, samples: range) -> range:
-        """This rank's among the samples of a step; empty when there are fewer than ranks."""
-        each, more = divmod(len(samples), self.size)
-        start = self.index * each + min(self.index, more)
-        return samples[start : start + each + (self.index < more)]
-
-    def weight(self, batch_size: int) -> float:
-        """Its part of a step, 0 to 1."""
-        return len(self.of(range(batch_size))) / batch_size
 
 
 @dataclass(frozen=True)
@@ -50,8 +31,8 @@ class Batch:
     """N Cout H W, channels last."""
     valid: Tensor | None
     """N 1 H W, 0 where a pixel does not count (DecodedPair.valid); None when all do."""
-    pairs: tuple[int, ...]
-    """Index of the training pair behind each crop."""
+    crops: tuple[Crop, ...]
+    """Where each comes from."""
 
     def to(self, machine: Machine) -> Batch:
         """The batch on the machine's device; from pinned memory the copies run beside the computation.
@@ -65,13 +46,15 @@ class Batch:
             return there if stays else there.to(machine.dtype)
 
         return Batch(
-            moved(self.input), moved(self.target), None if self.valid is None else moved(self.valid), self.pairs
+            moved(self.input), moved(self.target), None if self.valid is None else moved(self.valid), self.crops
         )
 
 
-def gather(pairs: tuple[DecodedPair, ...], plan: CropPlan, samples: range, *, pin: bool = False) -> Batch:
+def gather(
+    pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, *, pin: bool = False
+) -> Batch:
     """Cut the crops of `samples` out of the decoded pairs."""
-    crops = [plan.draw(sample) for sample in samples]
+    crops = [plan.draw(sample, misses.focus(sample)) for sample in samples]
     shape = (len(crops), plan.height, plan.width)
     places = [(slice(crop.y, crop.y + plan.height), slice(crop.x, crop.x + plan.width)) for crop in crops]
     masks = [pairs[crop.pair].valid for crop in crops]
@@ -94,7 +77,7 @@ def gather(pairs: tuple[DecodedPair, ...], plan: CropPlan, samples: range, *, pi
         as_tensor(inputs),
         as_tensor(targets),
         None if valid is None else as_tensor(valid),
-        tuple(crop.pair for crop in crops),
+        tuple(crops),
     )
 
 
@@ -119,6 +102,7 @@ class Prefetch:
         self,
         pairs: tuple[DecodedPair, ...],
         plan: CropPlan,
+        misses: Misses,
         *,
         batch_size: int,
         share: Share,
@@ -128,7 +112,7 @@ class Prefetch:
         """`batch_size`: crops a step over all ranks, of which `share` are gathered here."""
         self._ready: queue.Queue[Batch | BaseException] = queue.Queue(maxsize=2)
         self._closing = threading.Event()
-        arguments = (pairs, plan, batch_size, share, first_step, pin)
+        arguments = (pairs, plan, misses, batch_size, share, first_step, pin)
         self._thread = threading.Thread(target=self._work, args=arguments, name="prefetch", daemon=True)
         self._thread.start()
 
@@ -152,6 +136,7 @@ class Prefetch:
         self,
         pairs: tuple[DecodedPair, ...],
         plan: CropPlan,
+        misses: Misses,
         batch_size: int,
         share: Share,
         first_step: int,
@@ -162,7 +147,7 @@ class Prefetch:
             samples = range((step - 1) * batch_size, step * batch_size)
             try:
                 own = share.of(samples) or samples[:1]  # a rank without crops of its own computes one, for nothing
-                self._ready.put(gather(pairs, plan, own, pin=pin))
+                self._ready.put(gather(pairs, plan, misses, own, pin=pin))
             except BaseException as error:
                 self._ready.put(error)  # raised in the loop's thread, which owns the run
                 return

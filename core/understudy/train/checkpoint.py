@@ -71,11 +71,16 @@ def _state_tensors(state: TrainingState) -> dict[str, Tensor]:
     for name, parameter in state.model.named_parameters():
         if parameter in state.optimizer.momentum:
             tensors[f"momentum/{name}"] = state.optimizer.momentum[parameter]
+    tensors |= {f"misses/{name}": tensor for name, tensor in state.misses.tensors().items()}
     return plain_tensors(tensors)
 
 
 def _restore(state: TrainingState, tensors: dict[str, Tensor]) -> None:
-    weights = {name.removeprefix("weights/"): value for name, value in tensors.items() if name.startswith("weights/")}
-    state.model.load_state_dict(weights)
+    state.model.load_state_dict(_below("weights/", tensors))
+    state.misses.restore(_below("misses/", tensors))
     for name, parameter in state.model.named_parameters():
         state.optimizer.momentum[parameter] = torch.empty_like(parameter).copy_(tensors[f"momentum/{name}"])
+
+
+def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

@@ -1,7 +1,8 @@
-"""Which crops a step sees: drawn from (seed, sample number) alone, so that any rank and any resume draws the same."""
+"""Which crops a step sees: drawn from (seed, sample number) and what is still wrong, alike on any rank and resume."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +11,15 @@ from numpy.typing import NDArray
 from understudy.dataset import DecodedPair
 
 FOCUSED_SHARE = 0.5
-"""Of the crops, centred where the target differs most from the guess; the others lie anywhere."""
+"""Of the crops, that are drawn to where there is most to learn; the others lie anywhere."""
+MISSED_SHARE = 0.25
+"""Of the crops, that are drawn to where the model is wrong now, others of the above to where its first guess was."""
 BLOCK = 16
 """Side in pixels of the squares by which that difference is remembered."""
+
+
+Interest = NDArray[np.float32]
+"""Of one pair, rows x columns of BLOCK pixels: each block's share of what is to be learnt."""
 
 
 @dataclass(frozen=True)
@@ -27,36 +34,78 @@ class Crop:
     """Left and right are swapped."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """Which crops of a step are one rank's: a run of them, as many as any other's or one less."""
+
+    index: int = 0
+    """Of the rank among those that train together."""
+    size: int = 1
+    """How many they are."""
+
+    def of(self, samples: range) -> range:
+        """This rank's among the samples of a step; empty when there are fewer than ranks."""
+        each, more = divmod(len(samples), self.size)
+        start = self.index * each + min(self.index, more)
+        return samples[start : start + each + (self.index < more)]
+
+    def weight(self, batch_size: int) -> float:
+        """Its part of a step, 0 to 1."""
+        return len(self.of(range(batch_size))) / batch_size
+
+
+class Focus:
+    """Draws blocks of a pair, each as often as its part of a sum says."""
+
+    def __init__(self, blocks: Sequence[NDArray[np.floating]]) -> None:
+        """Of each pair, rows x columns of BLOCK pixels."""
+        self._cumulative = [np.cumsum(part.ravel(), dtype=np.float64) for part in blocks]
+        self._columns = [part.shape[1] for part in blocks]
+
+    def block(self, pair: int, random: np.random.Generator) -> tuple[int, int] | None:
+        """Its row and column; None where no block has a part."""
+        cumulative = self._cumulative[pair]
+        if cumulative[-1] <= 0:
+            return None
+        block = int(np.searchsorted(cumulative, random.random() * cumulative[-1], side="right"))
+        row, column = divmod(min(block, len(cumulative) - 1), self._columns[pair])
+        return row, column
+
+
 class CropPlan:
     """Draws crops of one size from pairs of any sizes. Every pair comes up once in each pass over the set."""
 
     def __init__(
         self,
         pairs: tuple[DecodedPair, ...],
-        interest: tuple[NDArray[np.float32], ...],
+        interest: tuple[Interest, ...],
         *,
         crop_size: int,
         seed: int,
         may_mirror: bool = True,
     ) -> None:
-        """`interest`: for each pair its blocks' share of what is to be learnt, rows x columns of BLOCK pixels.
-
-        `may_mirror`: half of the crops are mirrored; False where channels hold directions.
-        """
+        """`may_mirror`: half of the crops are mirrored; False where channels hold directions."""
         self.height = min(crop_size, *(pair.window.height for pair in pairs))
         self.width = min(crop_size, *(pair.window.width for pair in pairs))
         self._sizes = [(pair.window.height, pair.window.width) for pair in pairs]
-        self._cumulative = [np.cumsum(blocks.ravel(), dtype=np.float64) for blocks in interest]
-        self._columns = [blocks.shape[1] for blocks in interest]
+        self.interest = interest
+        self._focus = Focus(interest)
         self._seed = seed
         self._may_mirror = may_mirror
 
-    def draw(self, sample: int) -> Crop:
-        """The crop of sample number `sample`, counted from 0 over the whole run and all ranks."""
+    def draw(self, sample: int, missed: Focus) -> Crop:
+        """The crop of sample number `sample`, counted from 0 over the whole run and all ranks.
+
+        `missed`: what is wrong still.
+        """
         turn, place_in_turn = divmod(sample, len(self._sizes))
         pair = int(self._random(turn, 0).permutation(len(self._sizes))[place_in_turn])
         random = self._random(sample, 1)
-        y, x = self._focused(pair, random) if random.random() < FOCUSED_SHARE else self._anywhere(pair, random)
+        kind = random.random()
+        if kind < FOCUSED_SHARE:
+            y, x = self._around(self._focus if kind < FOCUSED_SHARE - MISSED_SHARE else missed, pair, random)
+        else:
+            y, x = self._anywhere(pair, random)
         return Crop(pair, y, x, self._may_mirror and bool(random.random() < 0.5))
 
     def _random(self, number: int, stream: int) -> np.random.Generator:
@@ -66,12 +115,11 @@ class CropPlan:
         height, width = self._sizes[pair]
         return int(random.integers(height - self.height + 1)), int(random.integers(width - self.width + 1))
 
-    def _focused(self, pair: int, random: np.random.Generator) -> tuple[int, int]:
-        cumulative = self._cumulative[pair]
-        if cumulative[-1] <= 0:
+    def _around(self, focus: Focus, pair: int, random: np.random.Generator) -> tuple[int, int]:
+        block = focus.block(pair, random)
+        if block is None:
             return self._anywhere(pair, random)
-        block = int(np.searchsorted(cumulative, random.random() * cumulative[-1], side="right"))
-        row, column = divmod(min(block, len(cumulative) - 1), self._columns[pair])
+        row, column = block
         height, width = self._sizes[pair]
         # the block of interest lands anywhere in the crop, not always in its middle
         y = row * BLOCK + BLOCK // 2 - int(random.integers(self.height))

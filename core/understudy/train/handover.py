@@ -26,6 +26,10 @@ def hand_over(state: TrainingState, group: Group, donor_index: int) -> None:
     group.broadcast(flat, donor_index)
     for tensor, part in zip(tensors, torch.split(flat, [tensor.numel() for tensor in tensors]), strict=True):
         tensor.copy_(part.view(tensor.shape))
+    misses = state.misses.tensors()
+    for tensor in misses.values():
+        group.broadcast(tensor, donor_index)
+    state.misses.restore(misses)
     state.step, state.elapsed_seconds = int(facts[0]), float(facts[1])  # last: a broken handover leaves no false step
 
 

@@ -50,6 +50,7 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
     batches = Prefetch(
         run.training,
         run.crops,
+        state.misses,
         batch_size=run.batch_size,
         share=sharing.share,
         first_step=state.step + 1,
@@ -67,6 +68,8 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
             agreed = company.agreed(step) if is_meeting_point else NOTHING_AGREED
             if is_meeting_point:
                 pace.agree(step, agreed.elapsed_seconds)
+                if state.misses.is_change_due(step):
+                    state.misses.change(step, run.batch_size, sharing)
             state.elapsed_seconds = pace.elapsed_at(step)
             pen.after_step(loss, plan)
             is_over = is_meeting_point and run.schedule.is_over(step, state.elapsed_seconds)

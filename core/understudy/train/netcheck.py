@@ -26,8 +26,9 @@ from understudy.report.progress import Progress
 from understudy.runs import RunFiles
 from understudy.settings import Settings
 from understudy.train.admission import admitted, fitted_to
-from understudy.train.batches import Batch, Share
+from understudy.train.batches import Batch
 from understudy.train.company import GROUP_TIMEOUT, DeskStore
+from understudy.train.crops import Share
 from understudy.train.device import Machine, choose_batch_size, choose_machine
 from understudy.train.group import Group, GroupBroken
 from understudy.train.network import NetworkSpec, Understudy
@@ -157,7 +158,7 @@ def _group(meeting: Meeting, generation: Generation, machine: Machine) -> Group:
 
 def _measured(group: Group, settings: Settings, machine: Machine) -> list[str]:
     spec = NetworkSpec(input_channels=CHANNELS, target_channels=CHANNELS, model_size=settings.model_size)
-    state = new_state(Understudy(spec), machine)
+    state = new_state(Understudy(spec), machine, ())
     num_weights = sum(parameter.numel() for parameter in state.model.parameters())
     whole = measure_exchange(group, num_weights, torch.float32, machine.device)
     half = measure_exchange(group, num_weights, torch.float16, machine.device)

@@ -18,14 +18,14 @@ from understudy.report.events import require_tensorboard
 from understudy.report.progress import Progress
 from understudy.runs import RunFiles
 from understudy.settings import Settings, total_steps
-from understudy.train.crops import CropPlan
+from understudy.train.crops import CropPlan, Interest
 from understudy.train.device import Machine, choose_batch_size
 from understudy.train.fit import fit_model, interests_of, preview_of
 from understudy.train.initial_weights import started_from
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.run import Run
 from understudy.train.schedule import STAGES, Schedule
-from understudy.train.squares import Interest, Square, draw_squares, left_to_learn, withheld
+from understudy.train.squares import Square, draw_squares, left_to_learn, withheld
 from understudy.train.work import work_of
 
 

@@ -184,18 +184,18 @@ class Recorder:
         """The step's own crops, at the resolution it trained on."""
         run, seen = self._run, self._state.step * self._run.batch_size
         num_crops = min(max(run.batch_size, FEWEST_SHEET_CROPS), MOST_SHEET_CROPS, seen)
-        batch = gather(run.training, run.crops, range(seen - num_crops, seen))
+        batch = gather(run.training, run.crops, self._state.misses, range(seen - num_crops, seen))
         inputs = reduce_pixels(batch.input.float(), reduction).permute(0, 2, 3, 1).numpy()  # N h w Cin
         targets = reduce_pixels(batch.target.float(), reduction).permute(0, 2, 3, 1).numpy()  # N h w Cout
         return [
             SheetRow(
-                title=f"crop {n + 1}, {run.training[pair].pair.input.media.path.name}",
+                title=f"crop {n + 1}, {run.training[crop.pair].pair.input.media.path.name}",
                 input=inputs[n],
                 target=targets[n],
                 output=answer_for(self._state.averaged, inputs[n], run.machine),
                 is_validation=False,
             )
-            for n, pair in enumerate(batch.pairs)
+            for n, crop in enumerate(batch.crops)
         ]
 
     def _previewed_rows(self) -> list[SheetRow]:

@@ -25,10 +25,11 @@ from understudy.train.admission import admitted, fitted_to
 from understudy.train.checkpoint import load_checkpoint
 from understudy.train.device import Machine, choose_machine
 from understudy.train.model_file import load_model
+from understudy.train.network import Understudy
 from understudy.train.prepare import decoded_frames, first_model, prepare_run, refuse_other_channels
 from understudy.train.run import Run
 from understudy.train.sitting import Manner, follow, lead, speaking
-from understudy.train.state import new_state
+from understudy.train.state import TrainingState, new_state
 
 
 def train_new(order: Order, manner: Manner, place: RankPlace | None = None) -> int:
@@ -94,7 +95,7 @@ def _begin(order: Order, files: RunFiles, manner: Manner, progress: Progress, me
         run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, _world_size(meeting))
         _fix_terms(run, meeting)
         record = lay_down(order, pairs, files, command=manner.command)
-        return lead(run, new_state(model, machine), _renewed(record, run, order), manner, progress, meeting)
+        return lead(run, _first_state(model, run), _renewed(record, run, order), manner, progress, meeting)
 
 
 def _go_on(order: Order, files: RunFiles, manner: Manner, progress: Progress, meeting: Meeting | None) -> int:
@@ -111,7 +112,7 @@ def _go_on(order: Order, files: RunFiles, manner: Manner, progress: Progress, me
         model = load_model(files.model(newest)).model if newest else first_model(settings, dataset, progress)
         refuse_other_channels(model, dataset, files.record)
         run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, _world_size(meeting))
-        state = new_state(model, machine)
+        state = _first_state(model, run)
         if newest:
             load_checkpoint(files, newest, state)
         truncate_after(files.metrics, state.step)
@@ -134,7 +135,11 @@ def _follow(order: Order, files: RunFiles, manner: Manner, progress: Progress, m
         settings = dataclasses.replace(order.settings, batch_size=batch_size, scale_batch=False)
         model = first_model(settings, dataset, progress)
         run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, meeting.place.world_size)
-        return follow(run, new_state(model, machine), manner, progress, meeting)
+        return follow(run, _first_state(model, run), manner, progress, meeting)
+
+
+def _first_state(model: Understudy, run: Run) -> TrainingState:
+    return new_state(model, run.machine, run.crops.interest)
 
 
 def _machine(settings: Settings, meeting: Meeting | None, progress: Progress) -> Machine:

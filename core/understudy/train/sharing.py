@@ -22,7 +22,7 @@ from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_
 from torch.nn.parallel import DistributedDataParallel
 
 from understudy.settings import Compression
-from understudy.train.batches import Share
+from understudy.train.crops import Share
 from understudy.train.group import Group, GroupBroken, breaking
 from understudy.train.network import Understudy
 from understudy.train.state import TrainingState, update_average
@@ -65,6 +65,12 @@ class Sharing(Protocol):
     def settle(self, state: TrainingState) -> None:
         """After the optimizer: exchange weights if it is time, and move their running average."""
 
+    def pool(self, table: Tensor) -> Share:
+        """Add up the ranks' tables, in place, at a meeting point, where they are to draw the same crops.
+
+        Gives whose rows stand in it then. May raise GroupBroken.
+        """
+
     def flush(self, state: TrainingState) -> None:
         """Bring every rank to the same weights, at a meeting point."""
 
@@ -97,6 +103,9 @@ class Alone:
     def settle(self, state: TrainingState) -> None:
         update_average(state.averaged, self._weights, state.step)
 
+    def pool(self, table: Tensor) -> Share:  # noqa: ARG002
+        return self.share
+
     def flush(self, state: TrainingState) -> None:
         """There is nobody to differ from."""
 
@@ -127,6 +136,7 @@ class Gradients:
         self._last_meeting = state.step
         self._meets = False
         self._meet = meet
+        self._group = group
         self._weight = self.share.weight(batch_size) * group.size / interval  # the exchange divides by the group's size
         _ignore_harmless_warnings()
         with breaking():
@@ -164,6 +174,10 @@ class Gradients:
         if self._meets:
             num_steps, self._last_meeting = state.step - self._last_meeting, state.step
             update_average(state.averaged, list(state.model.parameters()), state.step, num_steps)
+
+    def pool(self, table: Tensor) -> Share:
+        self._group.all_reduce_sum(table)
+        return Share()
 
     def flush(self, state: TrainingState) -> None:
         """Every rank has made the same steps."""
@@ -228,6 +242,9 @@ class Averaging:
         self._group.all_reduce_sum(part)
         self._take(self._outer(part.to(self._common.dtype)))
         self._end_interval(state)
+
+    def pool(self, table: Tensor) -> Share:  # noqa: ARG002
+        return self.share  # each looks where it was wrong itself
 
     def flush(self, state: TrainingState) -> None:
         """They are the same whenever the ranks have met."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from understudy.dataset import DecodedPair
 from understudy.frames.psnr import PooledPsnr
 from understudy.frames.window import Window
-from understudy.train.crops import BLOCK
+from understudy.train.crops import BLOCK, Interest
 from understudy.train.device import Machine
 from understudy.train.network import Understudy
 from understudy.train.rarity import Rarity, blocks_of
@@ -38,8 +38,6 @@ MOST_DECIBELS = 60.0
 TRIES = 50
 STREAM = 2**63 - 1
 """Of random numbers; the crops' streams count up from 0."""
-
-Interest = NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from understudy.train.crops import Interest
 from understudy.train.device import Machine
+from understudy.train.misses import Misses
 from understudy.train.muon import Muon
 from understudy.train.network import Understudy, in_channels_last
 
@@ -34,13 +36,14 @@ class TrainingState:
     """Step of the best validation so far; 0 before the first."""
     best_psnr: float
     """dB; minus infinity before the first validation."""
+    misses: Misses
 
 
-def new_state(model: Understudy, machine: Machine) -> TrainingState:
-    """A run's beginning, on the machine's device and in its arithmetic."""
+def new_state(model: Understudy, machine: Machine, interest: Sequence[Interest]) -> TrainingState:
+    """A run's beginning, on the machine's device and in its arithmetic. `interest`: as CropPlan takes it."""
     placed = in_channels_last(model.to(machine.device, machine.dtype))
     averaged = copy.deepcopy(placed).requires_grad_(False)
-    return TrainingState(placed, averaged, Muon(placed.parameters()), 0, 0.0, 0, float("-inf"))
+    return TrainingState(placed, averaged, Muon(placed.parameters()), 0, 0.0, 0, float("-inf"), Misses(interest))
 
 
 def update_average(averaged: nn.Module, weights: Sequence[Tensor], step: int, num_steps: int = 1) -> None:

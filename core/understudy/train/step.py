@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from understudy.train.batches import Batch
 from understudy.train.device import Machine
 from understudy.train.loss import ErrorMeasure, image_loss, reduce_pixels, reduce_valid
+from understudy.train.misses import block_errors
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Sharing
 from understudy.train.state import TrainingState
@@ -36,7 +37,9 @@ def train_step(
     model, step = state.model, state.step + 1
     with machine.autocast():
         answer = sharing.answer(scene)
-    loss = image_loss(answer, model.target_transfer.encode(truth), valid, measure)
+    encoded = model.target_transfer.encode(truth)
+    loss = image_loss(answer, encoded, valid, measure)
+    errors = block_errors(answer, encoded, valid, plan.reduction)
     sharing.backward(loss, step)
     if sharing.is_update():
         _clip_gradients(state.optimizer.weights)
@@ -45,6 +48,7 @@ def train_step(
         state.optimizer.zero_grad()
     state.step = step
     sharing.settle(state)
+    state.misses.note(batch.crops, batch.input.shape[-1], errors)
     return loss.detach()
 
 

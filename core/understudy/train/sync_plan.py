@@ -14,7 +14,8 @@ from torch import Tensor
 
 from understudy.errors import UnderstudyError
 from understudy.settings import Compression, Settings, SyncMode
-from understudy.train.batches import Batch, Share, gather
+from understudy.train.batches import Batch, gather
+from understudy.train.crops import Share
 from understudy.train.device import Machine
 from understudy.train.group import Group
 from understudy.train.loss import image_loss, reduce_pixels
@@ -104,7 +105,7 @@ def plan_for_link(run: Run, state: TrainingState, group: Group, known: SyncPlan 
         return _from_numbers(code)
     share = Share(index=group.index, size=group.size)
     samples = share.of(range(run.batch_size)) or range(1)
-    batch = gather(run.training, run.crops, samples).to(run.machine)
+    batch = gather(run.training, run.crops, state.misses, samples).to(run.machine)
     costs = Costs(
         step_seconds=step_seconds(state.model, batch, run.machine, group),
         exchange_seconds=exchange_seconds(state, group, run.batch_size),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from unittest.mock import patch
+
 import pytest
 import torch
 from benchmarks.quality.altered import ALTERATIONS
@@ -11,6 +14,14 @@ from torch import Tensor
 
 from understudy.cli.main import main
 from understudy.errors import EXIT_DONE
+from understudy.train import misses
+
+
+@pytest.fixture(scope="module", autouse=True)
+def soon_looked_again() -> Iterator[None]:
+    """What was missed counts from step 9 on."""
+    with patch.object(misses, "STEPS_BETWEEN", 4):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,13 @@ from tests.core.train.decoded import decoded
 from torch import Tensor
 
 from understudy.dataset import DecodedPair
+from understudy.runs import RunFiles
 from understudy.train.batches import gather
+from understudy.train.checkpoint import load_checkpoint
 from understudy.train.crops import CropPlan
 from understudy.train.device import Machine
 from understudy.train.fit import fit_model
+from understudy.train.model_file import load_model, load_tensors
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Sharing
@@ -34,7 +37,15 @@ def first_state(dtype: torch.dtype = torch.float64, seed: int = 0) -> TrainingSt
     torch.manual_seed(seed)
     model = Understudy(NetworkSpec(input_channels=RGB, target_channels=RGB, model_size="small"))
     fit_model(model, pairs())
-    return new_state(model, machine(dtype))
+    return new_state(model, machine(dtype), crops().interest)
+
+
+def saved_state(files: RunFiles, step: int) -> TrainingState:
+    """Of the run's checkpoint, whatever its frames were."""
+    blocks = load_tensors(files.state(step))[0]["misses/blocks"].shape[1]
+    state = new_state(load_model(files.model(step)).model, machine(torch.float32), (np.zeros((1, blocks), np.float32),))
+    load_checkpoint(files, step, state)
+    return state
 
 
 @functools.cache
@@ -66,7 +77,7 @@ def take_steps(
     dtype = next(state.model.parameters()).dtype
     for step in range(state.step + 1, state.step + 1 + num_steps):
         samples = range((step - 1) * batch_size, step * batch_size)
-        batch = gather(pairs(), crops(), sharing.share.of(samples) or samples[:1]).to(machine(dtype))
+        batch = gather(pairs(), crops(), state.misses, sharing.share.of(samples) or samples[:1]).to(machine(dtype))
         sharing.begin_step(step, reduction, is_last=False)
         plan = StepPlan(learning_rate=learning_rate, reduction=reduction)
         train_step(state, batch, plan, machine(dtype), sharing)

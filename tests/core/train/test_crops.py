@@ -12,14 +12,20 @@ from hypothesis import strategies as st
 from tests.core.train.decoded import decoded
 
 from understudy.frames.kinds import may_hold_directions
-from understudy.train.batches import Prefetch, Share, gather
-from understudy.train.crops import BLOCK, CropPlan, most_interesting
+from understudy.train.batches import Prefetch, gather
+from understudy.train.crops import BLOCK, Crop, CropPlan, Focus, Share, most_interesting
+from understudy.train.misses import Misses
 
 
 def plan_for(sizes: list[tuple[int, int]], *, crop: int = 16, seed: int = 0) -> CropPlan:
     pairs = tuple(decoded(np.zeros((h, w, 3)), np.zeros((h, w, 3))) for h, w in sizes)
     interest = tuple(np.ones((-(-h // BLOCK), -(-w // BLOCK)), np.float32) for h, w in sizes)
     return CropPlan(pairs, interest, crop_size=crop, seed=seed)
+
+
+def drawn(plan: CropPlan, sample: int) -> Crop:
+    """As before anything is learnt."""
+    return plan.draw(sample, Focus(plan.interest))
 
 
 @settings(max_examples=30, deadline=None)
@@ -30,24 +36,24 @@ def plan_for(sizes: list[tuple[int, int]], *, crop: int = 16, seed: int = 0) -> 
 )
 def test_every_crop_lies_inside_its_pair(sizes: list[tuple[int, int]], sample: int, seed: int) -> None:
     plan = plan_for(sizes, crop=24, seed=seed)
-    crop = plan.draw(sample)
+    crop = drawn(plan, sample)
     height, width = sizes[crop.pair]
     assert plan.height == min(24, *(h for h, _ in sizes))
     assert 0 <= crop.y <= height - plan.height
     assert 0 <= crop.x <= width - plan.width
-    assert crop == plan.draw(sample)
+    assert crop == drawn(plan, sample)
 
 
 def test_every_pair_comes_up_once_in_each_pass() -> None:
     plan = plan_for([(40, 40)] * 5)
     for turn in range(20):
-        assert Counter(plan.draw(5 * turn + n).pair for n in range(5)) == Counter(range(5))
+        assert Counter(drawn(plan, 5 * turn + n).pair for n in range(5)) == Counter(range(5))
 
 
 def test_seeds_and_samples_differ() -> None:
     plan, other = plan_for([(200, 200)]), plan_for([(200, 200)], seed=1)
-    assert len({plan.draw(n) for n in range(50)}) > 45
-    assert [plan.draw(n) for n in range(10)] != [other.draw(n) for n in range(10)]
+    assert len({drawn(plan, n) for n in range(50)}) > 45
+    assert [drawn(plan, n) for n in range(10)] != [drawn(other, n) for n in range(10)]
 
 
 def test_half_of_the_crops_go_where_there_is_something_to_learn() -> None:
@@ -55,8 +61,7 @@ def test_half_of_the_crops_go_where_there_is_something_to_learn() -> None:
     interest = np.zeros((10, 10), np.float32)
     interest[9, 0] = 1.0  # bottom left
     plan = CropPlan((pair,), (interest,), crop_size=16, seed=0)
-    drawn = [plan.draw(n) for n in range(400)]
-    close = [crop for crop in drawn if crop.y >= 160 - 2 * BLOCK and crop.x <= BLOCK]
+    close = [crop for crop in (drawn(plan, n) for n in range(400)) if crop.y >= 160 - 2 * BLOCK and crop.x <= BLOCK]
     assert 180 < len(close) < 240
     assert most_interesting(interest, pair, 16, 16) == (144, 0)
 
@@ -65,10 +70,10 @@ def test_a_crop_holds_the_pixels_of_its_place_and_mirror() -> None:
     pixels = np.arange(40 * 40 * 3, dtype=np.float32).reshape(40, 40, 3) / 4800
     pair = decoded(pixels, pixels[..., :1])
     plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3)
-    batch = gather((pair,), plan, range(20))
-    assert {plan.draw(n).mirrored for n in range(20)} == {True, False}
+    batch = gather((pair,), plan, Misses(plan.interest), range(20))
+    assert {drawn(plan, n).mirrored for n in range(20)} == {True, False}
     for n in range(20):
-        crop = plan.draw(n)
+        crop = drawn(plan, n)
         expected = pair.input[crop.y : crop.y + 16, crop.x : crop.x + 16].astype(np.float32)
         expected = expected[:, ::-1] if crop.mirrored else expected
         np.testing.assert_array_equal(batch.input[n].permute(1, 2, 0).numpy(), expected)
@@ -80,9 +85,9 @@ def test_pairs_in_half_and_in_float_share_a_batch() -> None:
     pairs = (decoded(pixels, pixels), decoded(pixels * 1e6, pixels))
     assert [pair.input.dtype for pair in pairs] == [np.float16, np.float32]
     plan = CropPlan(pairs, (np.ones((3, 3), np.float32),) * 2, crop_size=16, seed=0)
-    batch = gather(pairs, plan, range(2))
+    batch = gather(pairs, plan, Misses(plan.interest), range(2))
     for n in range(2):
-        crop = plan.draw(n)
+        crop = drawn(plan, n)
         expected = pairs[crop.pair].input[crop.y : crop.y + 16, crop.x : crop.x + 16]
         got = batch.input[n].permute(1, 2, 0).numpy()[:, :: -1 if crop.mirrored else 1]
         np.testing.assert_array_equal(got, expected.astype(np.float32))
@@ -95,7 +100,7 @@ def test_channels_with_directions_are_never_mirrored() -> None:
     assert held == ["forward.u", "N.X", "N.Y", "N.Z"]
     pair = decoded(np.zeros((40, 40, 3)), np.zeros((40, 40, 1)))
     plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3, may_mirror=False)
-    assert not any(plan.draw(n).mirrored for n in range(50))
+    assert not any(drawn(plan, n).mirrored for n in range(50))
 
 
 @given(size=st.integers(1, 40), batch_size=st.integers(1, 200), step=st.integers(0, 10**6))
@@ -116,20 +121,21 @@ def test_the_shares_of_a_step_are_alike_and_make_it_up(size: int, batch_size: in
 def test_a_rank_gets_its_share_of_the_crops_or_one_to_keep_it_busy(batch_size: int, samples: list[range]) -> None:
     pair = decoded(np.random.default_rng(0).random((40, 40, 3)), np.zeros((40, 40, 1)))
     plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3)
+    misses = Misses(plan.interest)
     for index in range(3):
         share = Share(index=index, size=3)
-        prefetch = Prefetch((pair,), plan, batch_size=batch_size, share=share, first_step=2, pin=False)
-        assert next(iter(prefetch)).input.equal(gather((pair,), plan, samples[index]).input)
+        prefetch = Prefetch((pair,), plan, misses, batch_size=batch_size, share=share, first_step=2, pin=False)
+        assert next(iter(prefetch)).input.equal(gather((pair,), plan, misses, samples[index]).input)
         prefetch.close()
 
 
 def test_prefetched_batches_are_those_of_their_steps_and_the_thread_ends() -> None:
     pair = decoded(np.random.default_rng(0).random((40, 40, 3)), np.zeros((40, 40, 1)))
     plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3)
-    prefetch = Prefetch((pair,), plan, batch_size=4, share=Share(), first_step=7, pin=False)
+    prefetch = Prefetch((pair,), plan, Misses(plan.interest), batch_size=4, share=Share(), first_step=7, pin=False)
     batches = iter(prefetch)
     for step in (7, 8, 9):
-        expected = gather((pair,), plan, range(4 * (step - 1), 4 * step))
+        expected = gather((pair,), plan, Misses(plan.interest), range(4 * (step - 1), 4 * step))
         assert next(batches).input.equal(expected.input)
     prefetch.close()
     assert not prefetch._thread.is_alive()

@@ -13,6 +13,7 @@ from tests.core.train.lessons import BATCH_SIZE, crops, first_state, pairs, take
 from understudy.settings import Precision, Settings
 from understudy.train.batches import gather
 from understudy.train.device import choose_batch_size, choose_machine
+from understudy.train.misses import Misses
 from understudy.train.sharing import Alone
 
 
@@ -30,7 +31,7 @@ def test_precision_is_kept_from_the_pixels_to_the_weights(
     machine = choose_machine(Settings(device="cpu", precision=precision, threads=1), refuse)
     assert (machine.bfloat16, machine.dtype) == (bfloat16, dtype)
     assert str(machine) == f"CPU, {precision}, 1 threads"
-    batch = gather(pairs(), crops(), range(BATCH_SIZE)).to(machine)
+    batch = gather(pairs(), crops(), Misses(crops().interest), range(BATCH_SIZE)).to(machine)
     assert batch.valid is not None
     state = first_state(machine.dtype)
     seen = state.model.input_transfer.encode(batch.input), state.model.target_transfer.encode(batch.target)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.core.train.lessons import first_state, machine, pairs
+from tests.core.train.lessons import first_state, machine, pairs, saved_state
 from tests.core.train.shots import SmallShot, write_picture
 from tests.core.train.test_sync_plan import small_run
 from torch import float32
@@ -25,13 +25,12 @@ from understudy.report.reporter import Reporter
 from understudy.runs import RunFiles
 from understudy.settings import Settings
 from understudy.train import judge as judge_room
-from understudy.train.checkpoint import load_checkpoint
 from understudy.train.infer import validation_psnr
 from understudy.train.judge import FIRST_SECONDS, LONGEST_SECONDS, Judge
 from understudy.train.model_file import load_model
 from understudy.train.run import Run
 from understudy.train.squares import Square
-from understudy.train.state import TrainingState, new_state
+from understudy.train.state import TrainingState
 from understudy.train.voices import Voices
 
 SQUARES = (Square(pair=0, y=16, x=16, side=16),)
@@ -210,8 +209,7 @@ def test_a_run_is_judged_by_squares_from_its_first_seconds_on(
     files = RunFiles(shot.data, "r")
     saved = load_model(files.model(8))
     assert saved.card.validation_psnr == metrics.validation_psnrs[-1]
-    state = new_state(saved.model, machine(float32))
-    load_checkpoint(files, 8, state)
+    state = saved_state(files, 8)
     assert (state.best_step, state.best_psnr) == (best, metrics.validation_psnrs[best - 1]), "of checkpoints alone"
     assert main(["resume", str(shot.data), "--steps", "10"]) == EXIT_DONE
     assert told[0] in capsys.readouterr().out

@@ -146,7 +146,7 @@ def test_accumulating_on_two_ranks_is_accumulating_on_one(tmp_path: Path) -> Non
 
 def own_loss(state: TrainingState, steps_before: int) -> Tensor:
     samples = range(steps_before * BATCH_SIZE, (steps_before + 1) * BATCH_SIZE)
-    batch = gather(pairs(), crops(), samples).to(machine(torch.float64))
+    batch = gather(pairs(), crops(), state.misses, samples).to(machine(torch.float64))
     model = state.model
     answer = model.encoded_answer(model.input_transfer.encode(batch.input))
     return image_loss(answer, model.target_transfer.encode(batch.target), batch.valid)

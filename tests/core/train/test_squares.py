@@ -18,6 +18,7 @@ from understudy.frames.window import Window
 from understudy.train.batches import gather
 from understudy.train.crops import BLOCK, CropPlan
 from understudy.train.device import Machine
+from understudy.train.misses import Misses
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.squares import (
     FEWEST,
@@ -137,9 +138,10 @@ def test_only_crops_that_touch_a_square_bring_a_mask() -> None:
     squares = (Square(pair=0, y=0, x=0, side=16),)
     learnt = withheld(pairs, squares)
     plan = CropPlan(learnt, left_to_learn(even(pairs), squares), crop_size=32, seed=0)
+    misses = Misses(plan.interest)
     seen = set()
     for sample in range(400):
-        crop, batch = plan.draw(sample), gather(learnt, plan, range(sample, sample + 1))
+        (crop,) = (batch := gather(learnt, plan, misses, range(sample, sample + 1))).crops
         touches = crop.pair == 0 and crop.y < 16 and crop.x < 16
         assert (batch.valid is not None) == touches
         if batch.valid is not None:

@@ -1,0 +1,152 @@
+"""Where the model was wrong when it last looked: there it looks again. Known of each block of each frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from understudy.train.crops import BLOCK, Crop, Focus, Interest, Share
+
+STEPS_BETWEEN = 100
+"""Between two changes of where crops are drawn; reading the errors waits for the device."""
+STEPS_AHEAD = 4
+"""By which a change comes after what it rests on: so many steps' crops may have been drawn by then."""
+
+Blocks = NDArray[np.float16]
+"""Of all pairs, one after the other: each block's mean absolute error in transfer space."""
+
+
+class Ranks(Protocol):
+    """Who trains together."""
+
+    share: Share
+
+    def pool(self, table: Tensor) -> Share:
+        """Add up the ranks' tables, in place, where these are to draw alike; gives whose crops stand in it then."""
+
+
+@dataclass(frozen=True)
+class Emphasis:
+    """Where crops are drawn from one sample on."""
+
+    first_sample: int
+    blocks: Blocks
+    focus: Focus
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What one step found."""
+
+    places: list[tuple[int, int, int, bool]]
+    """Of each crop: pair, first row and column of its blocks, whether it was shown mirrored."""
+    errors: Tensor
+    """N rows columns, still on the device."""
+
+
+class Misses:
+    """Begins with the guess's errors. What a step finds in a block takes the place of what was known of it."""
+
+    def __init__(self, interest: Sequence[Interest]) -> None:
+        """`interest`: as CropPlan takes it."""
+        self._shapes = [blocks.shape for blocks in interest]
+        self._known = np.concatenate([np.zeros(0), *(blocks.ravel() for blocks in interest)]).astype(np.float16)
+        self._noted: list[Noted] = []
+        self._changed_step = 0
+        first = self._emphasis(0, self._known.copy())
+        self._emphases = (first, first)
+        """The last two: for contact sheets, crops of a few steps before are drawn again."""
+
+    def focus(self, sample: int) -> Focus:
+        """By which the crop of that sample is drawn: one of the newest."""
+        former, newest = self._emphases
+        return newest.focus if sample >= newest.first_sample else former.focus
+
+    def note(self, crops: Sequence[Crop], width: int, errors: Tensor) -> None:
+        """After each step. `width`: of the crops, pixels. `errors`: their `block_errors`."""
+        beside = width - errors.shape[2] * BLOCK  # pixels right of the last whole block, left of the first if mirrored
+        lefts = [crop.x + (beside if crop.mirrored else 0) for crop in crops]
+        places = [
+            (crop.pair, (crop.y + BLOCK // 2) // BLOCK, (left + BLOCK // 2) // BLOCK, crop.mirrored)
+            for crop, left in zip(crops, lefts, strict=True)  # blocks go to those in which their middles lie
+        ]
+        self._noted.append(Noted(places, errors))
+
+    def is_change_due(self, step: int) -> bool:
+        return step - self._changed_step >= STEPS_BETWEEN
+
+    def change(self, step: int, batch_size: int, ranks: Ranks) -> None:
+        """From STEPS_AHEAD steps later on, draw by what was found wrong up to `step`. May raise GroupBroken."""
+        own = ranks.share.of(range(batch_size))
+        rows = self._rows()  # S N 4+rows*columns
+        table = torch.zeros(len(rows), batch_size, rows.shape[2])
+        table[:, own.start : own.stop] = rows[:, : len(own)]
+        pooled = ranks.pool(table).of(range(batch_size))
+        self._lay(table[:, pooled.start : pooled.stop], self._known)
+        self._noted.clear()
+        self._changed_step = step
+        self._emphases = (self._emphases[1], self._emphasis((step + STEPS_AHEAD) * batch_size, self._known.copy()))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All of it, for `restore`; what was noted since the last change is in it, and as if it were known already."""
+        known = self._known.copy()
+        if self._noted:
+            self._lay(self._rows(), known)
+        former, newest = self._emphases
+        return {
+            "blocks": torch.from_numpy(np.stack([known, former.blocks, newest.blocks])),  # 3 B
+            "steps": torch.tensor([self._changed_step, former.first_sample, newest.first_sample]),
+        }
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Raises KeyError or ValueError when these are not of such pairs."""
+        if tensors["blocks"].shape != (3, len(self._known)):
+            raise ValueError("other frames")
+        known, *blocks = tensors["blocks"].numpy().astype(np.float16)
+        self._changed_step, *samples = (int(number) for number in tensors["steps"])
+        self._known = known
+        self._noted.clear()
+        former, newest = (self._emphasis(*one) for one in zip(samples, blocks, strict=True))
+        self._emphases = (former, newest)
+
+    def _rows(self) -> Tensor:
+        """S N 4+rows*columns: of each step and crop its place, and the errors."""
+        places = torch.tensor([one.places for one in self._noted], dtype=torch.float32)  # S N 4
+        errors = torch.stack([one.errors for one in self._noted]).cpu()  # S N rows columns
+        return torch.cat([places, errors.flatten(2)], dim=2)
+
+    def _lay(self, table: Tensor, blocks: Blocks) -> None:
+        """`table`: like `_rows`; newer ones cover older ones."""
+        of_pairs = self._of_pairs(blocks)
+        shape = self._noted[0].errors.shape[1:]
+        for crop in table.flatten(0, 1).numpy():
+            pair, row, column, mirrored = (int(number) for number in crop[:4])
+            place = slice(row, row + shape[0]), slice(column, column + shape[1])
+            errors = crop[4:].reshape(shape)
+            of_pairs[pair][place] = errors[:, ::-1] if mirrored else errors
+
+    def _emphasis(self, first_sample: int, blocks: Blocks) -> Emphasis:
+        return Emphasis(first_sample, blocks, Focus(self._of_pairs(blocks)))
+
+    def _of_pairs(self, blocks: Blocks) -> list[Blocks]:
+        """Views: rows x columns of each pair."""
+        ends = np.cumsum([rows * columns for rows, columns in self._shapes])
+        return [part.reshape(shape) for part, shape in zip(np.split(blocks, ends)[:-1], self._shapes, strict=True)]
+
+
+def block_errors(answer: Tensor, truth: Tensor, valid: Tensor | None, reduction: int) -> Tensor:
+    """Of each crop its whole blocks' mean absolute error: N C h w in transfer space -> N rows columns."""
+    error = (answer.detach() - truth).abs().mean(dim=1, keepdim=True, dtype=torch.float32)  # N 1 h w
+    if valid is not None:
+        error *= valid
+    side = BLOCK // reduction
+    if min(error.shape[2:]) < side:
+        return error.new_zeros(len(error), 0, 0)
+    return functional.avg_pool2d(error, side)[:, 0]
