@@ -18,8 +18,8 @@ from understudy.errors import UnderstudyError, quoted
 from understudy.files import write_bytes
 from understudy.train.network import WIDTHS, NetworkSpec, Understudy, in_channels_last
 
-SCHEMA = 1
-"""Raised when older programs could no longer read what newer ones write."""
+SCHEMA = 2
+"""Raised when older programs would read what newer ones write otherwise, or not at all. 2: units that leak."""
 METADATA_KEY = "understudy"
 
 _DIGEST_KEY = "digest"
@@ -131,8 +131,9 @@ def _digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
 
 def _parse_about(text: str) -> tuple[NetworkSpec, ModelCard]:
     about = json.loads(text)
-    if about["schema"] > SCHEMA:
-        raise ValueError(f"schema {about['schema']}, this program reads {SCHEMA}: use a newer understudy")
+    if about["schema"] != SCHEMA:
+        other = "a newer" if about["schema"] > SCHEMA else "an older"
+        raise ValueError(f"schema {about['schema']}, this program reads {SCHEMA}: use {other} understudy")
     network, card = about["network"], about["card"]
     _check_kinds(NetworkSpec, network)
     _check_kinds(ModelCard, card)

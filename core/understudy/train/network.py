@@ -19,6 +19,9 @@ WIDTHS: dict[ModelSize, tuple[int, ...]] = {
 }
 """Channels at full, 1/2, 1/4, 1/8 and 1/16 resolution."""
 
+LEAK = 0.1
+"""Of what is below zero, that a unit lets through. With none, units that once give nothing learn nothing any more."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSpec:
@@ -70,6 +73,8 @@ class Understudy(nn.Module):
 class UNet(nn.Module):
     """N C H W -> N W0 H W features, any H and W. Concatenated skips; no normalisation: alike on any crop.
 
+    The last units do not leak: where there is nothing to paint they give just that, and black in a matte is black.
+
     Sides that are odd are halved up, so that a picture ends as a crop does: beyond it every layer sees zeros.
     """
 
@@ -82,7 +87,8 @@ class UNet(nn.Module):
         )
         self.reduce = nn.ModuleList(nn.Conv2d(deep, wide, 1) for wide, deep in reversed(steps_down))
         self.up = nn.ModuleList(
-            nn.Sequential(_conv(2 * wide, wide), _conv(wide, wide)) for wide, _ in reversed(steps_down)
+            nn.Sequential(_conv(2 * wide, wide), _conv(wide, wide, leaks=wide > widths[0]))
+            for wide, _ in reversed(steps_down)
         )
         self.multiple = 2 ** len(steps_down)
         """Pixels a side behind one of the coarsest features."""
@@ -117,7 +123,7 @@ def in_channels_last(model: Understudy) -> Understudy:
     return model
 
 
-def _conv(num_inputs: int, num_outputs: int, stride: int = 1) -> nn.Sequential:
+def _conv(num_inputs: int, num_outputs: int, *, stride: int = 1, leaks: bool = True) -> nn.Sequential:
     conv = nn.Conv2d(num_inputs, num_outputs, 3, stride=stride, padding=1)
     nn.init.kaiming_normal_(conv.weight, nonlinearity="relu")
-    return nn.Sequential(conv, nn.ReLU(inplace=True))
+    return nn.Sequential(conv, nn.LeakyReLU(LEAK, inplace=True) if leaks else nn.ReLU(inplace=True))

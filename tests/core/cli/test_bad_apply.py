@@ -136,14 +136,18 @@ def test_a_script_that_writes_over_what_a_later_frame_reads(command: Command, tr
     assert "would overwrite the input" in fault
 
 
-def test_a_model_of_a_newer_version(command: Command, trained: SmallShot, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("other", "schema"), [("newer", 3), ("older", 1)])
+def test_a_model_of_another_version(
+    command: Command, trained: SmallShot, monkeypatch: pytest.MonkeyPatch, other: str, schema: int
+) -> None:
+    """A network of another version would answer otherwise with the same weights."""
     model = lively_model()
-    monkeypatch.setattr(model_file, "SCHEMA", model_file.SCHEMA + 1)
-    path = save_lively_model(trained.folder / "newer.safetensors", model)
+    monkeypatch.setattr(model_file, "SCHEMA", schema)
+    path = save_lively_model(trained.folder / "other.safetensors", model)
     monkeypatch.undo()
     fault = command.refused("apply", path, "--input", trained.plate, "--output", trained.folder / "out" / "a.####.exr")
-    assert "newer.safetensors: not a model of this version" in fault
-    assert "use a newer understudy" in fault
+    assert "other.safetensors: not a model of this version" in fault
+    assert f"use a{'n' if other == 'older' else ''} {other} understudy" in fault
     assert not (trained.folder / "out").exists()
 
 

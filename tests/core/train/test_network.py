@@ -83,6 +83,19 @@ def test_gradients_reach_every_weight_after_the_first_step() -> None:
         assert parameter.grad.abs().max() > 0, name
 
 
+@pytest.mark.parametrize("level", range(4))
+def test_a_level_whose_units_are_all_below_zero_still_learns(level: int) -> None:
+    """Whole levels of mattes' networks ended so, and with them what lies below."""
+    model = network()
+    torch.nn.init.normal_(model.leave.weight, std=0.01)
+    convolutions = [unit for unit in model.unet.down[level].modules() if isinstance(unit, nn.Conv2d)]
+    for unit in convolutions:
+        assert unit.bias is not None
+        nn.init.constant_(unit.bias, -20)
+    model.encoded_answer(torch.rand(1, 3, 32, 32)).abs().mean().backward()  # type: ignore[no-untyped-call]
+    assert all(unit.weight.grad is not None and unit.weight.grad.abs().max() > 0 for unit in convolutions)
+
+
 def test_sizes_grow() -> None:
     counts = []
     for size in WIDTHS:

@@ -37,6 +37,8 @@ WORDS = frozenset(
             "floordiv",
             "gt",
             "le",
+            "leaky_relu",
+            "leaky_relu_",
             "mul",
         ),
         *(
