@@ -91,8 +91,8 @@ def test_so_many_ranks_make_the_model_of_one(train: Train, precision: str, toler
 
 def weights_in(path: Path) -> torch.Tensor:
     """All that a checkpoint's file holds of the network, in one row."""
-    tensors = load_tensors(path)[0]
-    return torch.cat([tensors[name].double().flatten() for name in sorted(tensors) if not name.startswith("momentum")])
+    tensors, beside = load_tensors(path)[0], ("momentum", "misses")
+    return torch.cat([tensors[name].double().flatten() for name in sorted(tensors) if name.split("/")[0] not in beside])
 
 
 def psnr_at(metrics: Metrics, step: int) -> float:
