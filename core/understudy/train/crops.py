@@ -1,4 +1,4 @@
-"""Which crops a step sees: drawn from (seed, sample number) and what is still wrong, alike on any rank and resume."""
+"""Which crops a step sees: drawn from (seed, sample number) and what is still wrong; a resumed run sees the same."""
 
 from __future__ import annotations
 
