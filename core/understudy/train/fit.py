@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from understudy.dataset import DecodedPair, StoredPixels
+from understudy.frames.kinds import is_matte as is_matte_name
 from understudy.train.crops import BLOCK, most_interesting
 from understudy.train.guess import fit_guess
 from understudy.train.network import Understudy
@@ -33,7 +34,7 @@ Pixels = NDArray[np.float32]
 def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bool = False) -> None:
     """Set the transfer curves and the guess of `model` from a sample of the training pixels.
 
-    `is_matte`: the target has no curve, whatever its channels' names.
+    `is_matte`: the target is coverage and has no curve, whatever its channels' names.
     """
     inputs, targets = sample_pixels(pairs)
     curves_in = [choose_curve(name, inputs[:, c]) for c, name in enumerate(model.spec.input_channels)]
@@ -42,11 +43,18 @@ def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bo
     ]
     model.input_transfer.set_curves(curves_in)
     model.target_transfer.set_curves(curves_out)
+    are_mattes = [is_matte or is_matte_name(name) for name in model.spec.target_channels]
+    model.target_transfer.set_coverage([m and _is_within(targets[:, c]) for c, m in enumerate(are_mattes)])
     encoded_in = model.input_transfer.encode(torch.from_numpy(inputs.T[:, :, None]))[..., 0].numpy().T
     encoded_out = model.target_transfer.encode(torch.from_numpy(targets.T[:, :, None]))[..., 0].numpy().T
     matrix, offset = fit_guess(encoded_in, encoded_out)
     model.guess_matrix.copy_(torch.from_numpy(matrix))
     model.guess_offset.copy_(torch.from_numpy(offset))
+
+
+def _is_within(values: Pixels) -> bool:
+    """Between black and white: what is scaled by some filters, or painted so, is not."""
+    return bool(values.min(initial=0.0) >= 0 and values.max(initial=0.0) <= 1)
 
 
 def interests_of(model: Understudy, pairs: Sequence[DecodedPair]) -> tuple[NDArray[np.float32], ...]:

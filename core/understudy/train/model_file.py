@@ -18,8 +18,11 @@ from understudy.errors import UnderstudyError, quoted
 from understudy.files import write_bytes
 from understudy.train.network import WIDTHS, NetworkSpec, Understudy, in_channels_last
 
-SCHEMA = 2
-"""Raised when older programs would read what newer ones write otherwise, or not at all. 2: units that leak."""
+SCHEMA = 3
+"""Raised when older programs would read what newer ones write otherwise, or not at all.
+
+2: units that leak. 3: mattes that end at black and white.
+"""
 METADATA_KEY = "understudy"
 
 _DIGEST_KEY = "digest"

@@ -1,7 +1,7 @@
 """An invertible curve per channel, so that the network sees scene-linear HDR as evenly spaced numbers.
 
 Colour:   y = asinh(gain x) / asinh(gain)   near-linear at black, logarithmic above white, odd, never clamped
-Mattes:   y = x
+Mattes:   y = x                                on the way back black and white are ends: see `ended`
 Data:     depth, vectors and positions are scaled to about 1 by their own spread
 """
 
@@ -20,20 +20,27 @@ STRAIGHT = (0.0, 1.0)
 """Gain and scale of a channel that is seen as it is."""
 COLOUR_GAIN = 16.0
 """Slope 4.6 at black and 0.29 at white, close to what display encodings give shadows; 400 maps to 2.7."""
+HAIR = 2.0**-12
+"""What a matte's answer is nearer to black or white than this, is black or white: far less than anyone can see."""
 LARGEST_SQUARED = 1e9
 """Beyond it 1 under the root makes no difference, not even in float64; and its square is still a float32."""
 
 
 class Transfer(nn.Module):
-    """Scene values to network values and back, exact to float rounding. Acts on N C H W in float32."""
+    """Scene values to network values and back, exact to float rounding. Acts on N C H W in float32.
+
+    Of channels that are coverage what comes back lies between 0 and 1, and is exact but for what is beside these.
+    """
 
     gain: Tensor
     scale: Tensor
+    coverage: Tensor
 
     def __init__(self, num_channels: int) -> None:
         super().__init__()
         self.register_buffer("gain", torch.zeros(num_channels))  # 0: a straight line
         self.register_buffer("scale", torch.ones(num_channels))
+        self.register_buffer("coverage", torch.zeros(num_channels))  # 1: black and white are ends
 
     def encode(self, scene: Tensor) -> Tensor:
         """Also of half, into the curves' own precision; on the CPU that is quickest."""
@@ -60,12 +67,23 @@ class Transfer(nn.Module):
         unscaled = encoded / scale
         curved = gain > 0
         # sinh of a straight channel's values may overflow; the other branch of where would turn that into NaN gradients
-        return torch.where(curved, torch.sinh(unscaled * curved) / gain.clamp_min(1e-30), unscaled)
+        scene = torch.where(curved, torch.sinh(unscaled * curved) / gain.clamp_min(1e-30), unscaled)
+        return torch.where(self.coverage[:, None, None] > 0, ended(scene, HAIR), scene)
 
     def set_curves(self, curves: list[tuple[float, float]]) -> None:
         """Take (gain, scale) for each channel."""
         self.gain.copy_(torch.tensor([gain for gain, _ in curves]))
         self.scale.copy_(torch.tensor([scale for _, scale in curves]))
+
+    def set_coverage(self, is_coverage: list[bool]) -> None:
+        """Say of each channel whether its scene values lie between 0 and 1, and come back so."""
+        self.coverage.copy_(torch.tensor(is_coverage))
+
+
+def ended(values: Tensor, hair: float) -> Tensor:
+    """What is below `hair` is 0, what is above 1 - hair is 1; from 2 hairs on all stays as it is, without a jump."""
+    dark = torch.min(values, 2 * (values - hair)).clamp(min=0.0)
+    return torch.max(dark, 2 * (dark + hair) - 1).clamp(max=1.0)
 
 
 @lru_cache(maxsize=64)

@@ -36,6 +36,15 @@ def test_a_painted_patch_leaves_the_guess_the_identity() -> None:
     torch.testing.assert_close(model(pixels), pixels, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("painted", [0.0, 1.0, -0.05, 1.05])
+def test_a_matte_ends_at_black_and_white_unless_it_is_painted_beyond(painted: float) -> None:
+    plate = np.random.default_rng(0).random((32, 32, 3))
+    paint = np.full((32, 32, 1), 0.5)
+    paint[3, 4] = painted
+    assert bool(fitted(plate, paint).target_transfer.coverage) == (0 <= painted <= 1)
+    assert not fitted(plate, plate).target_transfer.coverage.any(), "colour has no ends"
+
+
 def test_a_mix_of_channels_is_found_and_constant_channels_do_not_disturb() -> None:
     inputs = np.random.default_rng(0).random((5000, 4)).astype(np.float32)
     inputs[:, 3] = 1.0

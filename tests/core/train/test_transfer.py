@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from understudy.train.transfer import Transfer, choose_curve
+from understudy.train.transfer import HAIR, Transfer, choose_curve
 
 
 @pytest.mark.parametrize("channel", ["R", "diffuse.G", "A", "Z", "forward.u"])
@@ -64,3 +64,17 @@ def test_the_curve_is_asinh_from_the_smallest_number_to_the_largest(dtype: torch
     expected = torch.asinh(16 * scene.double()).to(dtype)
     rounding = torch.finfo(dtype).eps
     torch.testing.assert_close(transfer.encode(scene), expected, rtol=4 * rounding, atol=1e-43)
+
+
+def test_of_a_matte_black_and_white_are_ends_and_what_lies_between_comes_back_as_it_is() -> None:
+    transfer = Transfer(2)
+    transfer.set_coverage([True, False])
+    values = torch.linspace(-0.5, 1.5, 20001, dtype=torch.float64).float()
+    matte, data = transfer.decode(values.expand(1, 2, 1, -1))[0, :, 0]
+    assert data.equal(values)
+    assert (matte[values < HAIR] == 0).all()
+    assert (matte[values > 1 - HAIR] == 1).all()
+    between = (values >= 2 * HAIR) & (values <= 1 - 2 * HAIR)
+    assert matte[between].equal(values[between])
+    assert (matte.diff() >= 0).all()
+    assert matte.diff().max() < 2.01 * values.diff().max(), "no jump"

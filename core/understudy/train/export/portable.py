@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from understudy.train.network import Understudy
-from understudy.train.transfer import Transfer
+from understudy.train.transfer import HAIR, Transfer, ended
 
 LARGEST = 1e30
 """Beyond it a number counts as infinite: a few more multiplications would make it so."""
@@ -33,6 +33,7 @@ class PortableUnderstudy(nn.Module):
         layers = _plain_copy(model)
         self.input_gain, self.input_scale = _curves(layers.input_transfer)
         self.target_gain, self.target_scale = _curves(layers.target_transfer)
+        self.target_coverage: list[float] = layers.target_transfer.coverage.tolist()
         self.guess_matrix: list[list[float]] = layers.guess_matrix.tolist()
         self.guess_offset: list[float] = layers.guess_offset.tolist()
         self.enter, self.down = layers.unet.enter, layers.unet.down
@@ -40,7 +41,7 @@ class PortableUnderstudy(nn.Module):
         assert layers.leave.bias is not None
         self.leave_weight, self.leave_bias = layers.leave.weight, layers.leave.bias
         # TorchScript sees no number that stands outside the module.
-        self.largest, self.half_largest, self.half_seen = LARGEST, HALF_LARGEST, HALF_SEEN
+        self.largest, self.half_largest, self.half_seen, self.hair = LARGEST, HALF_LARGEST, HALF_SEEN, HAIR
 
     def forward(self, scene: Tensor) -> Tensor:
         encoded = self.encode(scene.to(torch.float32))
@@ -62,7 +63,9 @@ class PortableUnderstudy(nn.Module):
         scale = torch.tensor(self.target_scale, dtype=torch.float32, device=encoded.device).reshape(1, -1, 1, 1)
         unscaled = encoded / scale
         curved = torch.sinh(unscaled) / gain.clamp(min=1e-30)
-        return self.known(torch.where(gain > 0, curved, unscaled).clamp(-self.largest, self.largest))
+        scene = self.known(torch.where(gain > 0, curved, unscaled).clamp(-self.largest, self.largest))
+        coverage = torch.tensor(self.target_coverage, dtype=torch.float32, device=encoded.device).reshape(1, -1, 1, 1)
+        return torch.where(coverage > 0, ended(scene, self.hair), scene)
 
     def guess(self, encoded: Tensor) -> Tensor:
         matrix = torch.tensor(self.guess_matrix, dtype=torch.float32, device=encoded.device)  # Cout Cin

@@ -39,6 +39,8 @@ WORDS = frozenset(
             "le",
             "leaky_relu",
             "leaky_relu_",
+            "max",
+            "min",
             "mul",
         ),
         *(
