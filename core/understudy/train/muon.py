@@ -80,16 +80,25 @@ def equalised(matrix: Tensor) -> Tensor:
     """
     if matrix.shape[0] > matrix.shape[1]:
         return equalised(matrix.mT).mT
+    smallest = torch.finfo(matrix.dtype).tiny ** 0.5
+    if len(matrix) == 1:  # it has one
+        return matrix / torch.linalg.vector_norm(matrix).clamp_min(smallest)
     gram = matrix @ matrix.mT  # m m
-    scale = ROOM * gram.diagonal().sum().clamp_min(torch.finfo(gram.dtype).tiny ** 0.5)
+    scale = ROOM * gram.diagonal().sum().clamp_min(smallest)
     gram = gram / scale
-    whole = torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
-    for a, b, c in POLYNOMIALS:
-        factor = torch.addmm(gram, gram, gram, beta=b, alpha=c)  # b G + c G^2
-        factor.diagonal().add_(a)
-        whole = factor @ whole
+    whole = factor = _polynomial(gram, *POLYNOMIALS[0])
+    for polynomial in POLYNOMIALS[1:]:
         gram = factor @ gram @ factor
+        factor = _polynomial(gram, *polynomial)
+        whole = factor @ whole
     return (whole / scale.sqrt()) @ matrix
+
+
+def _polynomial(gram: Tensor, a: float, b: float, c: float) -> Tensor:
+    """a + b G + c G^2"""
+    factor = torch.addmm(gram, gram, gram, beta=b, alpha=c)
+    factor.diagonal().add_(a)
+    return factor
 
 
 def _hold(weights: Tensor) -> None:
