@@ -82,7 +82,8 @@ def equalised(matrix: Tensor) -> Tensor:
         return equalised(matrix.mT).mT
     smallest = torch.finfo(matrix.dtype).tiny ** 0.5
     if len(matrix) == 1:  # it has one
-        return matrix / torch.linalg.vector_norm(matrix).clamp_min(smallest)
+        length: Tensor = torch.linalg.vector_norm(matrix)
+        return matrix / length.clamp_min(smallest)
     gram = matrix @ matrix.mT  # m m
     scale = ROOM * gram.diagonal().sum().clamp_min(smallest)
     gram = gram / scale

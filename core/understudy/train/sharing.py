@@ -25,7 +25,7 @@ from understudy.settings import Compression
 from understudy.train.crops import Share
 from understudy.train.group import Group, GroupBroken, breaking
 from understudy.train.network import Understudy
-from understudy.train.state import TrainingState, update_average
+from understudy.train.state import TrainingState, follow, update_average
 
 POWERSGD_RANK = 4
 """Of the matrices that stand for a layer's gradient."""
@@ -101,7 +101,7 @@ class Alone:
         return True
 
     def settle(self, state: TrainingState) -> None:
-        update_average(state.averaged, self._weights, state.step)
+        follow(state.averaged, self._weights, state.step)
 
     def pool(self, table: Tensor) -> Share:  # noqa: ARG002
         return self.share
@@ -171,9 +171,14 @@ class Gradients:
         return self._meets
 
     def settle(self, state: TrainingState) -> None:
-        if self._meets:
-            num_steps, self._last_meeting = state.step - self._last_meeting, state.step
-            update_average(state.averaged, list(state.model.parameters()), state.step, num_steps)
+        if not self._meets:
+            return
+        weights = list(state.model.parameters())
+        num_steps, self._last_meeting = state.step - self._last_meeting, state.step
+        if num_steps == 1:
+            follow(state.averaged, weights, state.step)
+        else:
+            update_average(state.averaged, weights, state.step, num_steps)
 
     def pool(self, table: Tensor) -> Share:
         self._group.all_reduce_sum(table)

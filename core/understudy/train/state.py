@@ -17,6 +17,10 @@ from understudy.train.network import Understudy, in_channels_last
 
 AVERAGE_SHARE = 0.998
 """Of the old average kept each step once the run is long: about the last 500 steps."""
+YOUNG_STEPS = 100
+"""In which every step moves it."""
+STEPS_TOGETHER = 4
+"""That later on move it once: to go over all weights takes a hundredth of a step."""
 
 
 @dataclass
@@ -44,6 +48,14 @@ def new_state(model: Understudy, machine: Machine, interest: Sequence[Interest])
     placed = in_channels_last(model.to(machine.device, machine.dtype))
     averaged = copy.deepcopy(placed).requires_grad_(False)
     return TrainingState(placed, averaged, Muon(placed.parameters()), 0, 0.0, 0, float("-inf"), Misses(interest))
+
+
+def follow(averaged: nn.Module, weights: Sequence[Tensor], step: int) -> None:
+    """Call after every step: the average moves after each of a young run, after STEPS_TOGETHER of an older one."""
+    if step <= YOUNG_STEPS:
+        update_average(averaged, weights, step)
+    elif step % STEPS_TOGETHER == 0:
+        update_average(averaged, weights, step, STEPS_TOGETHER)
 
 
 def update_average(averaged: nn.Module, weights: Sequence[Tensor], step: int, num_steps: int = 1) -> None:
