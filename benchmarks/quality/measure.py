@@ -32,9 +32,8 @@ from benchmarks.shots.shot import Example, Kind, Shot
 SMALL = ("--model-size", "small")
 PAINTED_OUT: tuple[Kind, ...] = ("cleanup", "beauty")
 FLOAT32 = ("--precision", "float32")
-LEARNING_RATES = (
-    ("half the learning rate", ("--learning-rate", "1e-3")),
-    ("twice the learning rate", ("--learning-rate", "4e-3")),
+LEARNING_RATES = tuple(
+    (f"learning rate {rate}", ("--learning-rate", rate)) for rate in ("0.0005", "0.001", "0.002", "0.004")
 )
 _WAYS: tuple[Trainer, ...] = (
     *(Ours(name=size, flags=("--model-size", size)) for size in ("small", "medium", "large")),

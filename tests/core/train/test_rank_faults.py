@@ -230,7 +230,7 @@ def test_a_healthy_run_is_not_disturbed_by_those_it_turns_away(farm: Farm, shot:
         )
         second_leader.is_refused("is running already (")
         second_other.is_refused(" is that rank already; give each process a rank of its own")
-        differences = "--crop-size is 48, rank 0 has 32; --learning-rate is 0.01, rank 0 has 0.002"
+        differences = "--crop-size is 48, rank 0 has 32; --learning-rate is 0.01, rank 0 has 0.0"
         other_settings.is_refused(f"rank 2 was turned away: it differs from rank 0: {differences}")
         leader.says(f"was turned away: it differs from rank 0: {differences}")
         leader.says("warning: processes at 127.0.0.1 without this run's secret are turned away")

@@ -59,6 +59,7 @@ def test_what_is_asked_for_is_taken(task: Task) -> None:
     work = work_of(task, dataset(plate(), disc(1), MATTE))
     assert str(work) == task
     assert work.measure == ("sharp" if task == "matte" else "squared")
+    assert work.learning_rate == (1e-3 if task == "matte" else 2e-3)
 
 
 def test_a_matte_in_colour_channels_is_learnt_without_a_curve() -> None:
