@@ -81,7 +81,7 @@ def equalised(matrix: Tensor) -> Tensor:
     if matrix.shape[0] > matrix.shape[1]:
         return equalised(matrix.mT).mT
     smallest = torch.finfo(matrix.dtype).tiny ** 0.5
-    if len(matrix) == 1:  # it has one
+    if len(matrix) == 1:  # its one length
         length: Tensor = torch.linalg.vector_norm(matrix)
         return matrix / length.clamp_min(smallest)
     gram = matrix @ matrix.mT  # m m
