@@ -136,7 +136,7 @@ def test_a_script_that_writes_over_what_a_later_frame_reads(command: Command, tr
     assert "would overwrite the input" in fault
 
 
-@pytest.mark.parametrize(("other", "schema"), [("newer", 3), ("older", 1)])
+@pytest.mark.parametrize(("other", "schema"), [("newer", model_file.SCHEMA + 1), ("older", model_file.SCHEMA - 1)])
 def test_a_model_of_another_version(
     command: Command, trained: SmallShot, monkeypatch: pytest.MonkeyPatch, other: str, schema: int
 ) -> None:
