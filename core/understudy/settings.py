@@ -26,6 +26,9 @@ OF_ONE_RANK = frozenset({"data_directory", "initial_weights", "device", "gpu", "
 STARTING_WEIGHTS = ("denoise",)
 """Initial weights that come with understudy, by name."""
 
+MATTE_LEARNING_RATE, PICTURE_LEARNING_RATE = 0.001, 0.002
+"""Where none is given: docs/quality.md says what they are worth."""
+
 LONGEST_RUN_NAME = 150
 """Bytes: what a run appends to its name must fit into the 255 of a file name."""
 
@@ -81,7 +84,11 @@ class Settings:
         knob="checkpointFile",
     )
     learning_rate: float = setting(
-        0.0, "peak step size of the optimizer; 0: 0.001 for mattes, else 0.002", knob="learningRate", low=0.0, high=1.0
+        0.0,
+        f"peak step size of the optimizer; 0: {MATTE_LEARNING_RATE} for mattes, else {PICTURE_LEARNING_RATE}",
+        knob="learningRate",
+        low=0.0,
+        high=1.0,
     )
     seed: int = setting(0, "draws the first weights and every crop", knob="seed", low=0, high=2**63 - 1)
     checkpoint_interval: int = setting(

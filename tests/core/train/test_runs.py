@@ -21,6 +21,7 @@ from understudy.frames.read import read_header, read_image
 from understudy.frames.sequence import Sequence
 from understudy.report.metrics import read_metrics
 from understudy.sources.timeline import TimelineSource
+from understudy.train.schedule import WARM_UP_STEPS
 
 SMALL = ("--crop-size", "32", "--batch-size", "2", "--model-size", "small", "--device", "cpu", "--threads", "1")
 
@@ -61,6 +62,23 @@ def test_a_run_leaves_everything_that_was_promised(tmp_path: Path, capsys: pytes
         (1003, "validation", "paint.1003.exr"),
     ]
     assert otio.adapters.read_from_file(str(shot.data / "r.pairs.otio")).name == "r"
+
+
+@pytest.mark.parametrize(
+    ("words", "rate", "says"),
+    [
+        (("--task", "matte"), 0.001, "Learning Rate: 0.001 (Auto)\n"),
+        (("--task", "cleanup"), 0.002, "Learning Rate: 0.002 (Auto)\n"),
+        (("--task", "matte", "--learning-rate", "0.0003"), 0.0003, "Learning Rate: 0.0003\n"),
+    ],
+)
+def test_the_learning_rate_follows_from_the_task_unless_it_is_given(
+    words: tuple[str, ...], rate: float, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shot = make_shot(tmp_path)
+    assert main(shot.train_words("--run-name", "r", *words, steps=1)) == EXIT_DONE
+    assert says in capsys.readouterr().out
+    assert read_metrics(shot.data / "r.metrics.jsonl").learning_rates[0] == pytest.approx(rate / WARM_UP_STEPS)
 
 
 def test_a_painted_square_goes_and_the_rest_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
