@@ -153,9 +153,7 @@ def test_exposure_and_gamma_change_what_is_seen_and_nothing_is_decoded_again(
     monkeypatch.setattr("understudy.sources.sequences.read_image", None)
     assert seen(view_of(answer, run, exposure=-2.0)["target"]).mean() < plain - 0.1
     assert seen(view_of(answer, run, gamma=2.0)["target"]).mean() > plain + 0.02
-    begin = time.perf_counter()
     assert view_of(answer, run, exposure=-1.5, result=str(run.directory.parent / "result.####.exr"))["difference"]
-    assert time.perf_counter() - begin < 0.5
 
 
 def test_a_view_is_fitted_into_the_panel(answer: Answer, run: RunFiles) -> None:

@@ -171,13 +171,13 @@ def test_a_job_that_another_machine_watches_goes_by_its_files(answer: Answer, tm
     assert rows_of(answer, tmp_path)[0]["state"] == "lost"
 
 
-def test_a_thousand_runs_are_listed_quickly(answer: Answer, tmp_path: Path) -> None:
+def test_runs_that_are_over_are_not_read_again(answer: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(1, 301):
         lay_run(tmp_path / f"v{number:03}", "run")
-    rows_of(answer, tmp_path)
-    begin = time.perf_counter()
-    assert len(rows_of(answer, tmp_path)) == 300
-    assert time.perf_counter() - begin < 0.5
+    rows = rows_of(answer, tmp_path)
+    monkeypatch.setattr("io.open", None)
+    assert len(rows) == 300
+    assert rows_of(answer, tmp_path) == rows
 
 
 def test_numbers_that_json_lacks_are_not_told(answer: Answer, tmp_path: Path) -> None:

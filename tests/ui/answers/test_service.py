@@ -93,11 +93,10 @@ def test_lines_that_are_no_questions_are_passed_over(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize("lane", ["slow", "acts", "long"])
 def test_quick_questions_never_wait_behind_others(lane: Lane) -> None:
     let_go = threading.Event()
-    answers = {"slow": answering(lambda _: let_go.wait(30), lane), "quick": answering(lambda _: let_go.set())}
-    begin = time.monotonic()
+    answers = {"slow": answering(lambda _: let_go.wait(20), lane), "quick": answering(lambda _: let_go.set())}
     spoken = served(answers, *(question(number, "slow") for number in range(20)), question(99, "quick"))
-    assert time.monotonic() - begin < 10
     assert len(spoken.about(99)) == 1
+    assert {line["answer"] for line in spoken.lines() if line["id"] != 99} == {True}, "none waited in vain"
 
 
 def test_what_is_given_up_ends_without_a_fault_and_what_has_not_begun_never_begins() -> None:
