@@ -1,6 +1,7 @@
-# make demo    trains and applies a small shot made by the program itself        make test    every check there is
-# make setup   prepares .venv only                                               make bench   measures speed beside bare PyTorch
-# make lock    resolves requirements.lock anew from pyproject.toml               make clean   removes what was built
+# make demo    trains and applies a small shot made by the program itself        make test      every check there is
+# make setup   prepares .venv only                                               make bench     measures speed beside bare PyTorch
+# make lock    resolves requirements.lock anew from pyproject.toml               make coverage  the tests alone, and what they cover
+# make clean   removes what was built
 #
 # Another Python than the first one found: make setup PYTHON=python3.12
 # Without make, as on Windows, the same by hand:
@@ -17,9 +18,10 @@ SUPPORTED = import ensurepip, sys; sys.exit(not (3, 10) <= sys.version_info[:2] 
 
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 READY = .venv/ready
 
-.PHONY: setup demo test bench lock clean
+.PHONY: setup demo test coverage bench lock clean
 
 setup: $(READY)
 
@@ -31,7 +33,11 @@ test: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-report=term $(PYTEST_FLAGS)
+	$(PYTEST)
+
+# Counting lines doubles the time of tests that compute, so it is no part of `make test`.
+coverage: $(READY)
+	$(PYTEST) --cov --cov-report=term
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.throughput.measure
