@@ -1,14 +1,15 @@
 """What understudy makes of a machine: its steps beside bare PyTorch, its arithmetic, its data path, its start.
 
     python -m benchmarks.throughput.measure [--parts steps data start apply] [--model-size small] [--crop-size 128]
-        [--batch-size 2] [--precision auto] [--threads 0] [--device auto] [--steps 100] [--rounds 3]
+        [--batch-size 2] [--precision auto] [--threads 0] [--device auto] [--steps 0] [--rounds 0]
     python -m benchmarks.throughput.measure --parts set [--pairs 50]
 
 steps: the whole program trains (crops, contact sheets, metrics, looks at its validation squares) and, in the same
 process, gives way to the bare loop every --steps steps: forward, mean squared error, backward and Muon on one batch in
-memory. Ratios are round by round and in the middle, by the clock and by seconds of CPU, which other programs on the
-machine disturb less; and over all rounds, best of many short ones. A checkpoint comes too seldom for that and is told
-apart.
+memory. Ratios are in the middle of the rounds, by the clock and by seconds of CPU, which other programs on the machine
+disturb less; and over all rounds together, contact sheets and looks included, which a run as short as this has more of.
+A checkpoint comes too seldom for that and is told apart. Without --steps and --rounds, whole and bare take turns 300
+times, step by step, on a CPU, whose speed drifts within seconds, and 3 times 100 steps on a GPU, which works ahead.
 data: frames a second decoded, crops a second gathered. start: a process of its own, on the demo's shot, to its first
 step. apply: benchmarks/apply.py. set: as many pairs of 4096 x 2160 half EXR, made for it, once in memory and once in
 the mapped file.
@@ -24,6 +25,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import torch
 from benchmarks.throughput.bare import BareLoop, middle, peak_flops, quickest
 from benchmarks.throughput.data import bare_decode_seconds, data_pace
@@ -32,7 +34,7 @@ from benchmarks.throughput.startup import beginning_of, demo_shot
 from benchmarks.throughput.whole import WARM_UP_STEPS, Watch, train_seen
 
 from understudy.settings import Settings
-from understudy.train.device import Machine
+from understudy.train.device import Machine, choose_machine
 from understudy.train.recorder import SHEET_SECONDS, SHEET_STEPS
 
 PARTS = ("steps", "data", "start", "apply", "set")
@@ -60,8 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
-    parser.add_argument("--steps", type=int, default=100, help="of a round")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=0, help="of a round; 0: 1 on a CPU, 100 on a GPU")
+    parser.add_argument("--rounds", type=int, default=0, help="0: 300 on a CPU, 3 on a GPU")
     parser.add_argument("--pairs", type=int, default=50, help="of the large set")
     return parser
 
@@ -90,8 +92,10 @@ def steps(folder: Path, arguments: argparse.Namespace) -> None:
             crop_size=arguments.crop_size,
         )
 
-    watch = Watch(steps_a_round=arguments.steps, make_bare=make_bare)
-    num_steps = WARM_UP_STEPS + arguments.steps * arguments.rounds + 1
+    is_cpu = choose_machine(settings_of(arguments, folder, 1), print).device.type == "cpu"
+    steps_a_round = arguments.steps or (1 if is_cpu else 100)
+    num_steps = WARM_UP_STEPS + steps_a_round * (arguments.rounds or (300 if is_cpu else 3)) + 1
+    watch = Watch(steps_a_round=steps_a_round, make_bare=make_bare)
     train_seen(watch, write_pairs(folder, *FRAME, PAIRS), settings_of(arguments, folder, num_steps))
     assert watch.machine
     step_seconds = tell_steps(watch, arguments)
@@ -103,18 +107,18 @@ def tell_steps(watch: Watch, arguments: argparse.Namespace) -> float:
     """Gives the seconds of a bare step."""
     print(
         f"\n{watch.machine}; {arguments.model_size}, {arguments.batch_size} crops of {arguments.crop_size}; "
-        f"{len(watch.rounds)} rounds of {arguments.steps} steps"
+        f"{len(watch.rounds)} rounds, steps in each: {watch.steps_a_round}"
     )
     by_clock = [one.whole.seconds / one.bare.seconds for one in watch.rounds]
     by_cpu = [one.whole.cpu_seconds / one.bare.cpu_seconds for one in watch.rounds]
-    bare = middle([one.bare.seconds for one in watch.rounds]) / arguments.steps
-    whole = middle([one.whole.seconds for one in watch.rounds]) / arguments.steps
+    bare = middle([one.bare.seconds for one in watch.rounds]) / watch.steps_a_round
+    whole = middle([one.whole.seconds for one in watch.rounds]) / watch.steps_a_round
     inside = sum(watch.insides) / len(watch.insides)
     print(
         f"bare step {1e3 * bare:.1f} ms, whole {1e3 * whole:.1f} ms, of which inside train_step {1e3 * inside:.1f} ms"
     )
-    print(f"whole over bare, by the clock: {_row(by_clock)}, middle {middle(by_clock):.3f}")
-    print(f"whole over bare, by seconds of CPU: {_row(by_cpu)}, middle {middle(by_cpu):.3f}")
+    print(f"whole over bare, by the clock: {_spread(by_clock)}")
+    print(f"whole over bare, by seconds of CPU: {_spread(by_cpu)}")
     together = sum(one.whole.cpu_seconds for one in watch.rounds) / sum(one.bare.cpu_seconds for one in watch.rounds)
     print(f"all rounds together, by seconds of CPU: {together:.3f}")
     sheets = watch.sheet_cpu_seconds
@@ -187,8 +191,9 @@ def large_set(folder: Path, arguments: argparse.Namespace) -> None:
         print(f"    waited for crops after the first: {beginning.waited:.3f} s in {SET_STEPS} steps", flush=True)
 
 
-def _row(values: list[float]) -> str:
-    return " ".join(f"{value:.3f}" for value in values)
+def _spread(values: list[float]) -> str:
+    lower, median, upper = np.quantile(values, (0.25, 0.5, 0.75))
+    return f"middle {median:.3f}, half of the rounds {lower:.3f} to {upper:.3f}"
 
 
 if __name__ == "__main__":
