@@ -52,6 +52,8 @@ class Pair:
     target: FrameSource
     use: PairUse = "train"
     """Validation pairs are never trained on."""
+    remarks: tuple[str, ...] = ()
+    """What is worth knowing of how its sides are made; the same of many pairs is said once."""
 
 
 class PairSource(Protocol):

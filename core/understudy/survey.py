@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from understudy.dataset import PairFacts, decode_pair, find_problems, on_all_cores, remarks
+from understudy.dataset import PairFacts, decode_pair, find_problems, on_all_cores, remarks, remarks_of_sources
 from understudy.errors import ProblemList, Problems, UnderstudyError
 from understudy.files import make_folder
 from understudy.frames.write import write_image
@@ -44,7 +44,7 @@ def survey(pairs: Sequence[Pair], *, crop_size: int, tell: Callable[[int], None]
     rows = [row for pair, facts in seen for row in _rows_of(pair, facts)]
     return Survey(
         table=_aligned([_HEADINGS, *rows]),
-        remarks=tuple(line for _, facts in seen for line in remarks(facts)),
+        remarks=(*remarks_of_sources(pairs), *(line for _, facts in seen for line in remarks(facts))),
         problems={**{line: looks.frames.get(line) for line in unreadable}, **find_problems(seen)},
     )
 

@@ -70,6 +70,9 @@ FrameRange {first_frame 1 last_frame 9}
 Retime {speed 2 filter nearest before loop}
 Retime {input.first 2 input.first_lock 1 output.last 9 output.last_lock 1 filter none}
 TimeWarp {lookup {{frame*2}} filter nearest}
+TimeWarp {lookup {{frame/3}} length 2}
+Retime {speed 1.5}
+EdgeBlur {size 4}
 FrameBlend {numframes 3}
 FrameBlend {userange 1 startframe 1 endframe 5}
 TimeEcho {framesbehind 3 frmaesfade 2}

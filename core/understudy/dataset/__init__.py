@@ -5,7 +5,7 @@ from __future__ import annotations
 from understudy.dataset.decoded import Dataset, DecodedPair, PairFacts, StoredPixels
 from understudy.dataset.decoding import decode, decode_pair, on_all_cores
 from understudy.dataset.digests import pair_digests
-from understudy.dataset.faults import FEWEST_PIXELS, find_problems, remarks
+from understudy.dataset.faults import FEWEST_PIXELS, find_problems, remarks, remarks_of_sources
 from understudy.dataset.shared import decode_once_per_host
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "on_all_cores",
     "pair_digests",
     "remarks",
+    "remarks_of_sources",
 ]

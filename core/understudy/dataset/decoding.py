@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.dataset.decoded import Dataset, DecodedPair, PairFacts, StoredPixels
-from understudy.dataset.faults import find_problems, refuse_giants, refuse_unlearnable, remarks
+from understudy.dataset.faults import find_problems, refuse_giants, refuse_unlearnable, remarks, remarks_of_sources
 from understudy.dataset.shelf import ArrayPlace, CacheFault, Shelf
 from understudy.errors import Problems, UnderstudyError
 from understudy.files import make_folder
@@ -72,6 +72,8 @@ def decode_onto(
         raise Problems(dict.fromkeys([*unreadable, *problems]))
     for line in unreadable:
         warn(f"{line} (the pair is left out)")
+    for line in remarks_of_sources(pairs):
+        warn(line)
     for one in shelved:
         for line in remarks(one.facts):
             warn(line)

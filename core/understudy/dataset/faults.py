@@ -52,6 +52,11 @@ def find_problems(seen: Sequence[tuple[Pair, PairFacts]]) -> dict[str, int | Non
     return problems
 
 
+def remarks_of_sources(pairs: Sequence[Pair]) -> list[str]:
+    """What the user should know of how the pairs are made, each once."""
+    return list(dict.fromkeys(line for pair in pairs for line in pair.remarks))
+
+
 def remarks(facts: PairFacts) -> list[str]:
     """What the user should know about a pair that can be trained on."""
     lines = []

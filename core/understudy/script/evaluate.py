@@ -86,6 +86,16 @@ class Evaluator:
         problems.raise_if_any()
         return tuple(found)
 
+    def remarks(self, roots: Sequence[Node]) -> tuple[str, ...]:
+        """A line for each node above `roots` whose pixels rest on a reading of its page; `check` must have passed."""
+        above = {node.index: node for root in roots for node in self._order(root)}
+        return tuple(_remark(node, assumed) for node in above.values() if (assumed := self.assumed(node)))
+
+    def assumed(self, node: Node) -> str:
+        """What the node's pixels take for granted that has not been compared with Nuke; empty: nothing."""
+        known = self.class_of(node)
+        return known.assumed if known is not None and known.assumes(self, node) else ""
+
     def pull(self, node: Node, frame: int, channels: tuple[str, ...], region: Window | None = None) -> Image:
         """The node's picture at the frame with exactly these channels; `check` must have passed its tree.
 
@@ -228,6 +238,11 @@ class Evaluator:
 
     def _walk(self, problems: ProblemList) -> Walk:
         return Walk(self, self.class_of, problems, self._fine)
+
+
+def _remark(node: Node, assumed: str) -> str:
+    what = f"evaluated by our reading of Foundry's page, not compared with Nuke: {assumed}"
+    return f"{node.label}: {what}; render it to a file where pixels must be exact"
 
 
 def _bands(region: Window) -> Iterator[Window]:

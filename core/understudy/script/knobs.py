@@ -195,8 +195,8 @@ def word_knob(name: str, choices: Sequence[str], default: str) -> Knob[str]:
     return Knob(name=name, default=default, parse=lambda stated: _word(stated, choices), default_text=default)
 
 
-def channels_knob(name: str, default: str) -> Knob[ChannelSet]:
-    return Knob(name=name, default=channel_set([default]), parse=_channels, default_text=default)
+def channels_knob(name: str, default: str, *aliases: str) -> Knob[ChannelSet]:
+    return Knob(name=name, default=channel_set([default]), parse=_channels, aliases=aliases, default_text=default)
 
 
 def channel_knob(name: str, default: str) -> Knob[str]:

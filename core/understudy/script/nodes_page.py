@@ -21,6 +21,9 @@ or links; those with one value for all frames; and those that are understood at 
 kind with another value, a value that cannot be computed, and a class that is not here, are told by node, class, knob
 and line before anything is computed, with where a Write would help. Knobs that are not named here are passed over. Any
 node may be disabled, also now and then. Names link to the page of Nuke's reference guide that the class follows.
+
+Where that page gives no formula and none is known, a class may follow a reading of it that has not been compared with
+Nuke. Below that stands as *Not compared with Nuke*, and `check` and every run name each node that needs it.
 """
 
 _MASK_KNOBS = (*Masked.knobs, *Masked.still, *Masked.fixed)
@@ -50,6 +53,8 @@ def _lines(known: NodeClass) -> Iterator[str]:
     yield f"### {names}\n"
     told = inspect.cleandoc(type(known).__dict__.get("__doc__") or "")
     yield " ".join(filter(None, (f"[{known.names[0]}]({PAGES}{known.page}).", told)))
+    if known.assumed:
+        yield f"\n*Not compared with Nuke*: {known.assumed}."
     rows = list(_table(known, set(_MASK_KNOBS)))
     if rows:
         yield ""

@@ -93,8 +93,16 @@ def _said(evaluator: Evaluator, node: Node, known: NodeClass | None, above: Sequ
     if above:
         before = set(islice(pictures(evaluator, above[0]), depth))
         changed = [fact for fact in changed if fact not in before]
-    said = "; ".join(filter(None, (", ".join(_knobs(evaluator, node, known)), ", ".join(changed))))
+    facts = (", ".join(_knobs(evaluator, node, known)), ", ".join(changed), _assumption(evaluator, node))
+    said = "; ".join(filter(None, facts))
     return f": {said}" if said else ""
+
+
+def _assumption(evaluator: Evaluator, node: Node) -> str:
+    with suppress(UnderstudyError):
+        if assumed := evaluator.assumed(node):
+            return f"not compared with Nuke: {assumed}"
+    return ""
 
 
 def _knobs(evaluator: Evaluator, node: Node, known: NodeClass) -> Iterator[str]:

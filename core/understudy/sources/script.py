@@ -75,8 +75,9 @@ class ScriptSource:
         evaluator.check(sides)
         frames = _common_frames(evaluator, copycat, sides)
         inputs, targets = _both_sides(evaluator, sides, frames)
+        remarks = evaluator.remarks(sides)
         pairs = [
-            Pair(frame=frame, input=plate, target=paint)
+            Pair(frame=frame, input=plate, target=paint, remarks=remarks)
             for frame, plate, paint in zip(frames, inputs, targets, strict=True)
         ]
         return with_validation(pairs, self.validation_frames)

@@ -67,6 +67,8 @@ def apply_model(order: ApplyOrder, shot: Shot) -> int:
     """
     began, progress = time.monotonic(), Progress(order.progress_style, sys.stdout)
     shot.check()
+    for line in shot.remarks():
+        progress.say(f"warning: {line}")
     if order.flips:
         _refuse_directions(shot.saved.model.spec)
     target = Sequence(order.output)

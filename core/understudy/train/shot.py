@@ -58,6 +58,9 @@ class Shot(Protocol):
     def check(self) -> None:
         """Raises UnderstudyError for what is wrong with all of them."""
 
+    def remarks(self) -> tuple[str, ...]:
+        """What is worth knowing of how all of them are made."""
+
     def frames(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Those that there are, and those missing before, between and after them; ascending."""
 
@@ -86,6 +89,9 @@ class SequenceShot:
 
     def check(self) -> None:
         self._layered()
+
+    def remarks(self) -> tuple[str, ...]:
+        return ()
 
     def frames(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         sequence = Sequence(self.pattern)
@@ -147,6 +153,9 @@ class ScriptShot:
     def check(self) -> None:
         self.inference.taken(self.saved.model.spec.input_channels)
         self._given()
+
+    def remarks(self) -> tuple[str, ...]:
+        return self.inference.evaluator.remarks([self.inference.shown])
 
     def frames(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         wanted = self.inference.frames()

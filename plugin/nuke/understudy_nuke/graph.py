@@ -29,7 +29,10 @@ EVALUATED = frozenset(
         *("Matrix", "Constant", "CheckerBoard2", "Ramp", "Roto", "RotoPaint"),
     ]
 )
-"""The classes that understudy evaluates without Nuke. A test holds them equal to its own list."""
+"""The classes that understudy evaluates without Nuke as Nuke does. A test holds them to its own list.
+
+Left out are those of which it has but a reading of their pages: where Nuke is, Nuke makes their pixels.
+"""
 
 
 def is_training_node(node: nuke.Node) -> bool:
@@ -76,7 +79,7 @@ def common_frames(training: nuke.Node) -> tuple[int, int]:
 
 
 def only_in_nuke(training: nuke.Node) -> list[nuke.Node]:
-    """The nodes above the training node that understudy cannot evaluate, by name."""
+    """The nodes above the training node that understudy cannot evaluate, or not surely as Nuke does, by name."""
     found: dict[str, nuke.Node] = {}
     seen: set[str] = set()
     waiting = list(sides(training))
@@ -85,7 +88,7 @@ def only_in_nuke(training: nuke.Node) -> list[nuke.Node]:
         if node.fullName() in seen:
             continue
         seen.add(node.fullName())
-        if not _is_disabled(node) and node.Class() not in EVALUATED:
+        if not _is_disabled(node) and (node.Class() not in EVALUATED or _follows_a_reading(node)):
             found[node.fullName()] = node
         waiting += [above for above in _above(node) if above is not None]
     return [found[name] for name in sorted(found)]
@@ -122,6 +125,24 @@ def _is_disabled(node: nuke.Node) -> bool:
     """At every frame."""
     disable = node.knob("disable")
     return disable is not None and bool(disable.value()) and not _moves(disable)
+
+
+def _follows_a_reading(node: nuke.Node) -> bool:
+    """Whether it is used in a way of which understudy has but a reading: frames that are blended, hues that are turned.
+
+    A speed that follows from ranges is taken for another than 1.
+    """
+    if node.Class() == "HueShift":
+        return not (_is_still_at(node["hue_rotation"], 0) and _is_still_at(node["color_saturation"], 1))
+    if node.Class() not in ("Retime", "TimeWarp") or node["filter"].value() != "box":
+        return False
+    locks = ("output.first_lock", "output.last_lock")
+    has_own_speed = node.Class() == "Retime" and not all(node[lock].value() for lock in locks)
+    return not (has_own_speed and _is_still_at(node["speed"], 1) and _is_still_at(node["shutter"], 1))
+
+
+def _is_still_at(knob: nuke.Knob, number: float) -> bool:
+    return not _moves(knob) and knob.value() == number
 
 
 def _moves(knob: nuke.Knob) -> bool:

@@ -266,6 +266,15 @@ def test_knobs_of_the_node_and_flags_over_them(command: Command, shot: Shot) -> 
     assert set(types_of(shot.out(1001))) == {*CHANNELS}
 
 
+def test_a_node_that_follows_a_reading_is_told_of(command: Command, shot: Shot) -> None:
+    path = Path(script(shot))
+    path.write_text(path.read_text().replace("Grade {\n multiply 0.5", "EdgeBlur {\n size 5"))
+    ending = command(*script_words(shot, str(path), "--frames", "1001"))
+    assert ending.code == 0, ending
+    said = "warning: Grade1 (EdgeBlur): evaluated by our reading of Foundry's page, not compared with Nuke: an edge is "
+    assert sum(line.startswith(said) for line in ending.out.splitlines()) == 1
+
+
 def test_a_cat_file_stands_for_the_model_that_it_was_made_of(command: Command, shot: Shot) -> None:
     export = shot.folder / "model.nuke"
     (export / "comp").mkdir(parents=True)

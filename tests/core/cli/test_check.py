@@ -31,6 +31,23 @@ def test_the_tree_is_printed_before_the_pairs(command: Command, shot: SmallShot)
     assert ending.out.endswith("No problem found.\n")
 
 
+READING = (
+    "Look (HueShift): evaluated by our reading of Foundry's page, not compared with Nuke: the hue turns in XYZ of "
+    "sRGB's primaries, from Z towards X, in degrees; render it to a file where pixels must be exact"
+)
+
+
+def test_a_node_that_follows_a_reading_is_told_of_by_check_and_by_the_run(command: Command, shot: SmallShot) -> None:
+    script = write_script(shot.folder, upstream="HueShift {\n hue_rotation 5\n name Look\n}\n")
+    ending = command("check", script)
+    assert ending.code == 0
+    assert "  Look (HueShift): hue_rotation 5; not compared with Nuke: the hue turns in XYZ" in ending.out
+    assert ending.out.splitlines().count(READING) == 1
+    ending = command("-X", "CopyCat1", script, "--device", "cpu")
+    assert (ending.code, ending.faults) == (0, [])
+    assert ending.out.splitlines().count(f"warning: {READING}") == 1
+
+
 def test_other_sources_have_no_tree(command: Command, shot: SmallShot) -> None:
     assert command("check", "--input", shot.plate, "--target", shot.paint).out.startswith("frame  use ")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -226,3 +226,12 @@ def test_sides_that_lie_too_far_apart_are_made_no_room_for(tmp_path: Path) -> No
     pair = Pair(frame=7, input=FileFrame(path=plate, frame=7), target=FileFrame(path=paint, frame=7))
     with pytest.raises(UnderstudyError, match=r"frame 7: the data windows of .*plate\.exr and .*paint\.exr span"):
         decoded(pair, tmp_path=tmp_path)
+
+
+def test_remarks_on_how_pairs_are_made_are_said_once(tmp_path: Path) -> None:
+    said = ("Retime1 is read so", "EdgeBlur1 is read so")
+    pairs = [replace(pair_of(picture(), picture(), frame), remarks=said) for frame in (1, 2)]
+    warnings: list[str] = []
+    decoded(*pairs, tmp_path=tmp_path, warnings=warnings)
+    assert warnings == [*said]
+    assert survey(pairs, crop_size=16).remarks == said

@@ -23,6 +23,8 @@ NODES = {
     "saturation": "Saturation { saturation 0.3 }",
     "largest": "Saturation { saturation 2 mode Maximum }",
     "hueshift": "HueShift { saturation 0.5 brightness 1.5 }",
+    "turned": "HueShift { hue_rotation 40 color_saturation 0.7 }",
+    "levels": "Histogram { channels rgba in {0.1 0.8 0.9} out {0.2 1.1} }",
     "colormatrix": "ColorMatrix { matrix {{0.5 0.25 0.125} {0 2 -1} {1 1 1}} invert true }",
     "colorcorrect": "ColorCorrect { saturation 0.5 contrast 1.3 gamma 1.2 shadows.gain 2 highlights.offset 0.1 }",
     "curves": "Colorspace { colorspace_in AlexaV3LogC colorspace_out Cineon }",

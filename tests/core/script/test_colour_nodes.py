@@ -76,9 +76,55 @@ def test_hueshift_scales_saturation_and_brightness(plate: str) -> None:
     light = _luma(PIXELS[0])
     expected = [2 * (light + 0.5 * (value - light)) for value in PIXELS[0][:3]]
     assert _row(plate + "HueShift { saturation 0.5 brightness 2 }")[0][:3] == pytest.approx(expected)
-    for knobs in ("hue_rotation 30", "color_saturation 0", "ingray {0.5 0.25 0.25}", "outgray 1"):
+    for knobs in ("ingray {0.5 0.25 0.25}", "outgray 1"):
         with pytest.raises(UnderstudyError, match=rf"HueShift1 \(HueShift\), line 2: knob {knobs.split()[0]} set to"):
             pull(f"{plate}HueShift {{ {knobs} }}")
+
+
+XZ = ((0.4123908, 0.3575843, 0.1804808), (0.0193308, 0.1191948, 0.9505322))
+"""X and Z of red, green and blue with the primaries of sRGB under D65."""
+
+
+def _turned(pixel: tuple[float, ...], degrees: float) -> list[float]:
+    """By our reading: Y stays, and what X and Z are more than those of a grey of that Y turns."""
+    light = _luma(pixel)
+    x, z = (math.fsum(w * value for w, value in zip(row, pixel[:3], strict=True)) - sum(row) * light for row in XZ)
+    angle = math.radians(degrees)
+    x, z = x * math.cos(angle) + z * math.sin(angle), z * math.cos(angle) - x * math.sin(angle)
+    wanted = [x + sum(XZ[0]) * light, light, z + sum(XZ[1]) * light]
+    return [float(value) for value in np.linalg.solve(np.array([XZ[0], REC709, XZ[1]]), wanted)]
+
+
+@pytest.mark.parametrize("degrees", [0.0, 10.0, -35.0, 120.0, 360.0])
+def test_hueshift_turns_colours_about_grey(plate: str, degrees: float) -> None:
+    shown = np.array(_row(f"{plate}HueShift {{ hue_rotation {degrees} }}"))
+    np.testing.assert_allclose(shown[:, :3], [_turned(pixel, degrees) for pixel in PIXELS], atol=2e-5)
+    np.testing.assert_array_equal(shown[:, 3], np.array(PIXELS, np.float32)[:, 3])
+    assert [_luma(tuple(pixel)) for pixel in shown] == pytest.approx([_luma(pixel) for pixel in PIXELS], abs=1e-5)
+
+
+def test_a_turned_hue_is_saturated_and_lit_too_and_may_move(plate: str) -> None:
+    plain = np.array([_turned(pixel, 50) for pixel in PIXELS])
+    light = np.array([[_luma(pixel)] for pixel in PIXELS])
+    text = plate + "HueShift { hue_rotation {{frame*10}} saturation 0.4 brightness 1.5 }"
+    shown = pull(text, 5, ("R", "G", "B")).pixels[0]
+    np.testing.assert_allclose(shown, (light + (plain - light) * 0.4) * 1.5, atol=3e-5)
+    np.testing.assert_array_equal(
+        pull(text.replace("saturation 0.4", ""), 0, ("R",)).pixels,
+        pull(plate + "HueShift { brightness 1.5 }", 0, ("R",)).pixels,
+    )
+
+
+def test_hueshift_scales_along_the_axis_of_one_colour(tmp_path: Path) -> None:
+    """That colour goes half the way to its grey, and grey itself stays; two axes at right angles make all of it."""
+    write_exr(tmp_path / "a.exr", np.array([[(0.9, 0.1, 0.1), (0.4, 0.4, 0.4)]], np.float32))
+    red = f'Read {{ file "{tmp_path.as_posix()}/a.exr" }}\nHueShift {{ color_saturation 0.5 %s }}'
+    light = _luma((0.9, 0.1, 0.1))
+    expected = [[light + (value - light) / 2 for value in (0.9, 0.1, 0.1)], [0.4] * 3]
+    np.testing.assert_allclose(pull(red % "").pixels[0], expected, atol=1e-6)
+    assert not np.allclose(pull(red % "color {0 1 0}").pixels[0], expected, atol=1e-3)
+    with pytest.raises(UnderstudyError, match="knob color is grey, which has no direction; choose a colour"):
+        pull(red % "color 0.5")
 
 
 def test_a_matrix_makes_each_colour_of_a_row(plate: str) -> None:

@@ -36,7 +36,7 @@ def _problems(text: str) -> tuple[str, ...]:
 def test_all_that_cannot_be_evaluated_is_said_at_once(shot: str) -> None:
     lines = _problems(
         shot + "Keylight { name Key1 }\nGroup { name Group1 }\n Input { name In }\n Keyer3 { name Keyer3 }\n"
-        " EdgeBlur { name Blur1 }\n Grade { name Inside softness 1 mix {{t*}} }\n Output { name Output1 }\nend_group\n"
+        " ZDefocus2 { name Blur1 }\n Grade { name Inside softness 1 mix {{t*}} }\n Output { name Output1 }\nend_group\n"
         "Crop { name Crop1 box {0 0 4 3} softness 2 }\nZDefocus2 { name Defocus1 }\n"
     )
     cannot = "understudy cannot evaluate this class; render it first, e.g. with a Write after"
@@ -44,7 +44,7 @@ def test_all_that_cannot_be_evaluated_is_said_at_once(shot: str) -> None:
     assert sorted(lines) == [
         f"Crop1 (Crop), line 10: knob softness set to '2' cannot be evaluated; {knob}",
         f"Defocus1 (ZDefocus2), line 11: {cannot} it",
-        f"Group1.Blur1 (EdgeBlur), line 6: {cannot} Group1.Inside",
+        f"Group1.Blur1 (ZDefocus2), line 6: {cannot} Group1.Inside",
         f"Group1.Inside (Grade), line 7: knob mix holds 't*', which is not understood at its end; {knob}",
         f"Group1.Keyer3 (Keyer3), line 5: {cannot} Group1.Inside",
         f"Key1 (Keylight), line 2: {cannot} Group1.In",

@@ -132,6 +132,7 @@ FILTERS = {
     "Defocus": "Defocus { defocus 2.5 %s }",
     "wide Defocus": "Defocus { defocus 12 %s }",
     "Matrix": "Matrix { channels rgba normalize true matrix {{0 1 2} {1 -4 1} {3 1 0}} %s }",
+    "EdgeBlur": 'EdgeBlur { "control channel" rgba.red edge_mult 1.5 %s }',
 }
 FEW_WEIGHTS = [name for name in FILTERS if not name.startswith("wide")]
 
@@ -167,6 +168,7 @@ def test_a_crop_lays_black_around(tmp_path: Path) -> None:
         ("Laplacian { size 3 filter box }", Window(1, 1, 6, 5)),
         ("Sharpen { size {3 0} filter box }", Window(1, 2, 6, 4)),
         ("Sharpen { size 30 crop false }", Window(-43, -43, 50, 49)),
+        ('EdgeBlur { filter box "control channel" rgba.red }', Window(1, 1, 6, 5)),
         ("Dilate { size {1 2} }", Window(1, 0, 6, 6)),
         ("Dilate { size {9 -9} }", Window(0, 2, 8, 4)),
         ("FilterErode { channels all size {-1.5 1} }", Window(0, 2, 7, 4)),
@@ -281,6 +283,7 @@ def test_no_more_is_asked_for_than_the_region_and_what_it_reaches(
         ("Matrix { matrix {{1 1 1} {1 1 1} {1 1 1}} }", 1),
         ("Laplacian { size 3 filter box }", 1),
         ("Sharpen { size 3 filter box }", 1),
+        ('EdgeBlur { size 3 filter box "control channel" rgba.red }', 1),
     ],
 )
 def test_what_is_no_number_goes_as_far_as_the_filter_reaches(tmp_path: Path, nodes: str, reach: int) -> None:

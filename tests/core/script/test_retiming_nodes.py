@@ -105,9 +105,10 @@ def test_what_nobody_knows_is_refused(shot: str) -> None:
         pull(shot + "Retime { speed 0.5 filter nearest }", 2)
     with pytest.raises(UnderstudyError, match=r"asks for 1\.75 at frame 2, which is between frames; set its filter"):
         pull(shot + "Retime { speed 0.75 filter none }", 2)
-    for knobs in ("speed 2", "shutter 2", "speed 0.5"):
-        with pytest.raises(UnderstudyError, match=r"knob filter is box, which blends frames.*set it to nearest"):
-            pull(shot + f"Retime {{ {knobs} }}", 1)
+    with pytest.raises(UnderstudyError, match="knob shutter is below 0; make it 0 or more"):
+        pull(shot + "Retime { speed 2 shutter -1 }", 1)
+    with pytest.raises(UnderstudyError, match="knob shutter blends 2000 frames, over 1000; make it smaller"):
+        pull(shot + "Retime { speed 4 shutter 500 }", 1)
     for speed in ("-1", "0"):
         with pytest.raises(UnderstudyError, match=rf"knob speed is {speed}; set it above 0, and reverse to run"):
             pull(shot + f"Retime {{ speed {speed} }}", 1)
@@ -141,8 +142,8 @@ def test_timewarp_follows_its_curve(shot: str) -> None:
     assert range_of(warped % ("frame*2", "none")) == "1-12"
     with pytest.raises(UnderstudyError, match=r"asks for 3\.5 at frame 3, which is halfway between two"):
         pull(warped % ("curve L x1 3 x5 4", "nearest"), 3)
-    with pytest.raises(UnderstudyError, match="knob filter is box, which blends frames"):
-        pull(shot + "TimeWarp { lookup 7 }", 1)
+    with pytest.raises(UnderstudyError, match="knob length blends 1500 frames, over 1000"):
+        pull(shot + "TimeWarp { lookup 7 length 1500 }", 1)
     with pytest.raises(UnderstudyError, match="knob lookup is left out"):
         pull(shot + "TimeWarp { filter none }", 1)
 
@@ -159,3 +160,100 @@ def test_a_region_is_the_whole_picture_cut(shot: str) -> None:
 def test_the_files_behind_are_those_of_the_frame_shown(shot: str) -> None:
     evaluator, last = evaluator_of(shot + "Retime { speed 4 filter none }")
     assert [file.frame for file in evaluator.files(last, 3)] == [9]
+
+
+def _means(text: str, frames: range) -> list[float]:
+    """Of the frames that each of `frames` is made of; the first red pixel of a frame of the shot is its number."""
+    return [float(pull(text, frame, ("R",)).pixels[-1, 0, 0]) for frame in frames]
+
+
+@pytest.mark.parametrize(
+    ("knobs", "expected"),
+    [
+        ("speed 2", [1.5, 3.5, 5.5]),  # 1 and 2, 3 and 4 ...
+        ("speed 3", [2, 5, 8]),
+        ("speed 3 shutter 0.5", [(1 + 2 * 0.5) / 1.5, (4 + 5 * 0.5) / 1.5, (7 + 8 * 0.5) / 1.5]),
+        ("speed 1.5", [(1 + 2 * 0.5) / 1.5, (2 * 0.5 + 3) / 1.5, (4 + 5 * 0.5) / 1.5]),
+        ("speed 0.5", [1, 1, 2, 2, 3]),  # every frame twice
+        ("speed 0.5 shutter 2", [1, 1.5, 2, 2.5, 3]),
+        ("speed 0.5 shutter 3", [(1 + 2 * 0.5) / 1.5, (1 * 0.5 + 2) / 1.5, (2 + 3 * 0.5) / 1.5]),
+        ("speed 0.75", [1, (1 * 0.25 + 2 * 0.5) / 0.75, (2 * 0.5 + 3 * 0.25) / 0.75, 3]),
+        ("speed 0.3333333333", [1, 1, 1, 2, 2, 2, 3]),
+        ("speed 0.5 shutter 0", [1, 1, 2, 2, 3]),
+        ("shutter 2", [1.5, 2.5, 3.5]),
+        ("shutter 0.5", [1, 2, 3]),
+        ("reverse true", [12, 11, 10]),
+        ("reverse true speed 2", [11.5, 9.5, 7.5]),
+        ("reverse true speed 0.5 shutter 2", [12, 11.5, 11, 10.5]),
+        # 9 frames over 6: three halves of a frame each
+        (
+            "input.first_lock true input.last 9 input.last_lock true output.first 1 output.first_lock true "
+            "output.last 6 output.last_lock true",
+            [(1 + 2 * 0.5) / 1.5, (2 * 0.5 + 3) / 1.5, (4 + 5 * 0.5) / 1.5],
+        ),
+    ],
+)
+def test_box_is_the_mean_of_the_frames_that_the_shutter_covers(shot: str, knobs: str, expected: list[float]) -> None:
+    """By our reading: each frame lasts from its number to the next, the shutter opens at the frame's own place."""
+    frames = range(1, len(expected) + 1)
+    assert _means(shot + f"Retime {{ {knobs} }}", frames) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("outside", "before", "after"),
+    [
+        ("hold", [4.5, 4.5], [6.5, 6.5]),
+        ("continue", [1, 2.5], [8.5, 10.5]),
+        ("loop", [4.5, 6.5], [4.5, 6.5]),
+        ("bounce", [4.5, 6.5], [4.5, 6.5]),
+        ("black", [0, 0], [0, 0]),
+    ],
+)
+def test_box_outside_its_range(shot: str, outside: str, before: list[float], after: list[float]) -> None:
+    """Frames 4 to 7, two by two, at 101 and 102; the Read holds frame 1 before its first."""
+    text = shot + (
+        "Retime { input.first 4 input.first_lock true input.last 7 input.last_lock true output.first 101 speed 2 "
+        f"output.first_lock true before {outside} after {outside} }}\n"
+    )
+    assert range_of(text) == "101-102"
+    assert _means(text, range(101, 103)) == pytest.approx([4.5, 6.5], rel=1e-6)
+    assert _means(text, range(99, 101)) == pytest.approx(before, rel=1e-6)
+    assert _means(text, range(103, 105)) == pytest.approx(after, rel=1e-6)
+
+
+def test_box_goes_on_in_the_input_beyond_its_range(shot: str) -> None:
+    """11 frames two by two: the last covers frame 11 and the next, which the node above has; 12 it would hold."""
+    cut = shot + "FrameRange { first_frame 1 last_frame 11 }\nRetime { speed 2 }"
+    assert _means(cut, range(6, 7)) == pytest.approx([11.5])
+    assert _means(shot + "Retime { speed 5 }", range(3, 4)) == pytest.approx([(11 + 4 * 12) / 5])
+
+
+def test_timewarp_blends_so_many_frames_as_its_length(shot: str) -> None:
+    assert _means(shot + "TimeWarp { lookup {{frame*2}} length 2 }", range(1, 4)) == pytest.approx([2.5, 4.5, 6.5])
+    assert _means(shot + "TimeWarp { lookup {{frame/2}} }", range(2, 6)) == pytest.approx([1, 1.5, 2, 2.5])
+    assert _means(shot + "TimeWarp { lookup {{12-frame*2}} length {{-2}} }", range(1, 4)) == pytest.approx(
+        [9.5, 7.5, 5.5]
+    )
+    assert _means(shot + "TimeWarp { lookup 7 length 0 }", range(1, 3)) == pytest.approx([7, 7])
+    assert _means(shot + "TimeWarp { lookup 7 }", range(1, 3)) == pytest.approx([7, 7])
+
+
+def test_blended_frames_have_all_channels_and_room_for_every_window(shot: str) -> None:
+    moving = shot + "Crop { box {{frame-1} 0 {frame} 3} }\nRetime { speed 2 }"
+    image = pull(moving, 1)  # frames 1 and 2, of one column each
+    assert image.channels == ("R", "G", "B")
+    assert image.data_window == Window(0, 0, 2, 3)
+    y, c = np.arange(3)[::-1, None] / 100, np.arange(3)[None, :] / 1000
+    columns = [(1 + y + c) / 2, (2 + 0.1 + y + c) / 2]  # H C; black where the other frame lies
+    np.testing.assert_allclose(image.pixels, np.stack(columns, axis=1), rtol=1e-6)
+    evaluator, last = evaluator_of(moving)
+    for region in (Window(1, 1, 3, 2), Window(-2, -2, 9, 9)):
+        part = evaluator.pull(last, 1, ("B", "R"), region)
+        np.testing.assert_array_equal(part.over(region), image.over(region)[..., [2, 0]])
+    assert sorted(file.frame for file in evaluator.files(last, 1)) == [1, 2]
+
+
+def test_equal_frames_with_other_shares_are_not_mistaken_for_one_another(shot: str) -> None:
+    evaluator, last = evaluator_of(shot + "Retime { speed 0.75 }")
+    values = [float(evaluator.pull(last, frame, ("R",)).pixels[-1, 0, 0]) for frame in (5, 6, 7)]
+    assert values == pytest.approx([4, (4 * 0.25 + 5 * 0.5) / 0.75, (5 * 0.5 + 6 * 0.25) / 0.75], rel=1e-6)

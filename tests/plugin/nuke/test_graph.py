@@ -14,14 +14,58 @@ from understudy.script.copycat import find_copycat, training_inputs
 from understudy.script.evaluate import Evaluator
 from understudy.script.graph import read_script
 from understudy.script.nodes import BY_NAME
-from understudy.script.nodes.base import Reading
+from understudy.script.nodes.base import NodeClass, Reading
 from understudy.script.paths import PathRules
 from understudy_nuke import graph
 from understudy_nuke.problem import Problem
 
 
 def test_the_list_of_classes_is_that_of_the_reader() -> None:
-    assert set(BY_NAME) == graph.EVALUATED
+    """But for those that are nothing but a reading of their page."""
+    by_reading = {name for name, known in BY_NAME.items() if _is_a_reading(known)}
+    assert by_reading == {"EdgeBlur", "Histogram"}
+    assert set(BY_NAME) - by_reading == graph.EVALUATED
+
+
+def _is_a_reading(known: NodeClass) -> bool:
+    """At any use: no use of it is told from the others."""
+    return bool(known.assumed) and type(known).assumes is NodeClass.assumes
+
+
+@pytest.mark.parametrize(
+    ("class_name", "knobs", "is_baked"),
+    [
+        ("Retime", {}, False),
+        ("Retime", {"speed": 2.0}, True),
+        ("Retime", {"speed": 2.0, "filter": "nearest"}, False),
+        ("Retime", {"shutter": 1.5}, True),
+        ("Retime", {"output.first_lock": True}, False),
+        ("Retime", {"output.first_lock": True, "output.last_lock": True}, True),
+        ("TimeWarp", {}, True),
+        ("TimeWarp", {"filter": "none"}, False),
+        ("HueShift", {}, False),
+        ("HueShift", {"hue_rotation": 12.0}, True),
+        ("HueShift", {"color_saturation": 0.5}, True),
+        ("EdgeBlur", {}, True),
+    ],
+)
+def test_what_understudy_would_read_its_own_way_is_left_to_nuke(
+    tmp_path: Path, class_name: str, knobs: dict[str, float | bool | str], is_baked: bool
+) -> None:
+    training = scene(tmp_path, upstream=class_name)
+    node = training.input(0)
+    assert node is not None
+    for name, value in knobs.items():
+        node[name].setValue(value)
+    assert _seen(training) == ({f"{class_name}1"} if is_baked else set())
+
+
+def test_a_hue_that_moves_is_left_to_nuke(tmp_path: Path) -> None:
+    training = scene(tmp_path, upstream="HueShift")
+    node = training.input(0)
+    assert node is not None
+    cast(nuke.Array_Knob, node["hue_rotation"]).setExpression("frame - 1")
+    assert _seen(training) == {"HueShift1"}
 
 
 def _refused_by_the_reader(folder: Path, name: str) -> set[str]:

@@ -149,8 +149,8 @@ class NodeClass:
     """A class that passes its first input through; every other class says what it does otherwise.
 
     Attributes of the class are its documentation: `names` in scripts, the `page` of Nuke's reference guide that it
-    follows, its `knobs`, which may change from frame to frame, the knobs that are `still` and must not, and the knobs
-    in `fixed` that are understood at their default only.
+    follows, its `knobs`, which may change from frame to frame, the knobs that are `still` and must not, the knobs in
+    `fixed` that are understood at their default only, and what is `assumed` where no formula is known.
     """
 
     names: tuple[str, ...] = ()
@@ -162,6 +162,8 @@ class NodeClass:
     """Whether `pixels` does more than hand on those of the first step."""
     knows_all_channels: bool = True
     """Whether `channels` names all that any frame has, so that `pixels` need not be asked for others."""
+    assumed: str = ""
+    """How its page is read where that leaves a choice, in some ten words; Nuke's pixels may be others."""
     is_endless: bool = False
     """Whether it is not black outside `info`'s data window: `pixels` is asked for any region then."""
 
@@ -206,6 +208,11 @@ class NodeClass:
         moment = tree.moment(frame)
         connected = tuple(place is not None for place in node.inputs)
         return (self.names[:1], connected, *(knob.of(node, moment) for knob in (*self.knobs, *self.still)))
+
+    def assumes(self, tree: Tree, node: Node) -> bool:
+        """Whether pixels of the node follow what is `assumed`."""
+        del tree, node
+        return bool(self.assumed)
 
     def check(self, tree: Tree, node: Node, moment: Moment) -> None:
         """Raise Problems naming every knob with a value that cannot be read or evaluated.

@@ -22,7 +22,6 @@ from understudy.script.knobs import (
     float_knob,
     knob_error,
     matrix_knob,
-    rgb_knob,
     text_knob,
 )
 from understudy.script.nodes.base import Info, Request, Tree
@@ -37,7 +36,6 @@ WEIGHTS = {"Rec 709": (0.2125, 0.7154, 0.0721), "Ccir 601": (0.299, 0.587, 0.114
 MAXIMUM = "Maximum"
 SATURATION = float_knob("saturation", 1.0)
 MODE = enum_knob("mode", (*WEIGHTS, MAXIMUM), "Rec 709")
-BRIGHTNESS = float_knob("brightness", 1.0)
 MATRIX = matrix_knob("matrix")
 INVERT = bool_knob("invert", False)
 
@@ -102,24 +100,6 @@ class Saturation(ColourNode):
     def recolour(self, tree: Tree, node: Node, frame: int) -> Recolour:
         moment = tree.moment(frame)
         return partial(_saturation, factor=SATURATION.of(node, moment), mode=MODE.of(node, moment))
-
-
-class HueShift(ColourNode):
-    """Its saturation and brightness; how it turns the hue is not documented."""
-
-    names = ("HueShift",)
-    page = "color_nodes/hueshift.html"
-    knobs = (*PixelNode.knobs, SATURATION, BRIGHTNESS)
-    fixed = (
-        *PixelNode.fixed,
-        *(rgb_knob("ingray", 0.25), rgb_knob("outgray", 0.25)),
-        *(float_knob("color_saturation", 1.0), float_knob("hue_rotation", 0.0)),
-    )
-
-    def recolour(self, tree: Tree, node: Node, frame: int) -> Recolour:
-        moment = tree.moment(frame)
-        factor, brightness = SATURATION.of(node, moment), np.float32(BRIGHTNESS.of(node, moment))
-        return lambda pixels: saturated(pixels, luminance(pixels), factor) * brightness
 
 
 class ColorMatrix(ColourNode):

@@ -11,6 +11,7 @@ from understudy.script.graph import Node
 from understudy.script.knobs import bool_knob, channels_knob, enum_knob, float_knob, int_knob, knob_error
 from understudy.script.nodes.base import Info, NodeClass, Request, Step, Tree
 from understudy.script.nodes.pixels import INPUT_MASK, OWN_MASK, PixelNode
+from understudy.script.nodes.shown import info_of_all
 from understudy.script.values.moment import Moment
 
 ALL = channels_knob("channels", "all")
@@ -95,11 +96,7 @@ class TimeEcho(NodeClass):
 
 def _over_all(tree: Tree, above: Node, frame: int, frames: tuple[int, ...]) -> Info:
     """That of the frame, with room for what any of `frames` shows."""
-    info = tree.info(above, frame)
-    window = info.data_window
-    for other in frames:
-        window = window.union(tree.info(above, other).data_window)
-    return replace(info, data_window=window)
+    return info_of_all(tree, [Step(node=above, frame=shown) for shown in (frame, *frames)])
 
 
 def _blended(node: Node, moment: Moment, frame: int) -> tuple[int, ...]:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import replace
-
-import numpy as np
-
-from understudy.frames.image import FloatPixels
 from understudy.script.graph import Node
 from understudy.script.knobs import KnobMoves, bool_knob, float_knob, int_knob, text_knob
-from understudy.script.nodes.base import Info, NodeClass, Request, Span, Step, Tree, node_error
+from understudy.script.nodes.base import NodeClass, Span, Step, Tree, node_error
 from understudy.script.nodes.clip import CLIP_KNOBS, FIRST, LAST, Clip, clip_of
+from understudy.script.nodes.shown import Seen, ShowsFrames
 from understudy.script.values.moment import Moment
 
 HELD_FRAME = int_knob("first_frame", 0, "firstFrame")
@@ -97,40 +92,7 @@ class TimeOffset(NodeClass):
         _whole_offset(node, tree.moment(None))
 
 
-class OneFrame(NodeClass, ABC):
-    """Shows one frame of its input, or black."""
-
-    makes_pixels = True
-    knows_all_channels = False
-
-    @abstractmethod
-    def asked(self, tree: Tree, node: Node, frame: int) -> int | None:
-        """The input's frame; None: black."""
-
-    @abstractmethod
-    def frame_for_size(self, tree: Tree, node: Node) -> int:
-        """The input's frame that says how large black is."""
-
-    def steps(self, tree: Tree, node: Node, frame: int) -> tuple[Step, ...]:
-        asked = self.asked(tree, node, frame)
-        return () if asked is None else (Step(node=tree.input(node, 0), frame=asked),)
-
-    def hands_on(self, tree: Tree, node: Node, frame: int) -> bool:
-        return bool(self.steps(tree, node, frame))
-
-    def info(self, tree: Tree, node: Node, frame: int) -> Info:
-        """Of black."""
-        del frame
-        held = tree.info(tree.input(node, 0), self.frame_for_size(tree, node))
-        return replace(held, data_window=held.display_window)
-
-    def pixels(self, tree: Tree, node: Node, request: Request) -> FloatPixels:
-        """Black."""
-        del tree, node
-        return np.zeros((request.region.height, request.region.width, len(request.channels)), np.float32)  # H W C
-
-
-class TimeClip(OneFrame):
+class TimeClip(ShowsFrames):
     """A part of the input as a clip, placed in time as a Read places its sequence."""
 
     names = ("TimeClip",)
@@ -140,12 +102,14 @@ class TimeClip(OneFrame):
     # was saved with none.
     fixed = (*_FADES, TIME)
 
-    def asked(self, tree: Tree, node: Node, frame: int) -> int | None:
+    def seen(self, tree: Tree, node: Node, frame: int) -> tuple[Seen, ...]:
         clip = self._clip(tree, node)
         asked = clip.source_frame(node, frame, tree.moment(frame))
-        if asked is not None and CLIP_REVERSE.of(node, tree.moment(None)):
-            return clip.span.first + clip.span.last - asked
-        return asked
+        if asked is None:
+            return ()
+        if CLIP_REVERSE.of(node, tree.moment(None)):
+            asked = clip.span.first + clip.span.last - asked
+        return (Seen(step=Step(node=tree.input(node, 0), frame=asked)),)
 
     def frame_for_size(self, tree: Tree, node: Node) -> int:
         return self._clip(tree, node).span.first
