@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from benchmarks.throughput import measure
+
+from understudy.demo.shot import DemoShot
 
 
 @pytest.mark.slow
 def test_steps_data_and_start_are_measured(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "FRAME", (320, 180))
     monkeypatch.setattr(measure, "STARTS", 1)
+    monkeypatch.setattr("understudy.demo.shot.DemoShot", partial(DemoShot, width=320, height=180))
     words = "--parts steps data start --crop-size 32 --steps 5 --rounds 2 --device cpu --threads 1"
     measure.main(words.split())
     out = capfd.readouterr().out
