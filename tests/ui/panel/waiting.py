@@ -67,10 +67,12 @@ class Watchdog(QtCore.QObject):
     def _watch(self) -> None:
         main, own = threading.main_thread().native_id, threading.get_native_id()
         clock = time.pthread_getcpuclockid(cast(int, threading.main_thread().ident))
-        while not self._ends.is_set():
+        while True:
+            self._heard.clear()
+            if self._ends.is_set():  # asked after the clearing, which may have wiped out the end's own set
+                return
             start, waited = time.perf_counter(), _seconds_ready(main) + _seconds_ready(own)
             work_start = time.clock_gettime(clock)
-            self._heard.clear()
             self._bark.emit()
             self._heard.wait()
             seconds = time.perf_counter() - start
