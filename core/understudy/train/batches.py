@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from understudy.dataset import DecodedPair, StoredPixels
+from understudy.frames.window import Window
 from understudy.train.crops import Crop, CropPlan, Share
 from understudy.train.device import Machine
+from understudy.train.ends import part_of
 from understudy.train.misses import Misses
 
 Number = TypeVar("Number", bound=np.generic)
@@ -56,18 +58,20 @@ def gather(
     """Cut the crops of `samples` out of the decoded pairs."""
     crops = [plan.draw(sample, misses.focus(sample)) for sample in samples]
     shape = (len(crops), plan.height, plan.width)
-    places = [(slice(crop.y, crop.y + plan.height), slice(crop.x, crop.x + plan.width)) for crop in crops]
+    places = [Window.of_size(plan.width, plan.height, crop.x, crop.y) for crop in crops]
     masks = [pairs[crop.pair].valid for crop in crops]
-    any_invalid = any(mask is not None and not mask[place].all() for mask, place in zip(masks, places, strict=True))
+    any_invalid = any(
+        mask is not None and not part_of(mask, place).all() for mask, place in zip(masks, places, strict=True)
+    )
     inputs = _room(shape, [pairs[crop.pair].input for crop in crops])  # N H W Cin
     targets = _room(shape, [pairs[crop.pair].target for crop in crops])  # N H W Cout
     valid = np.ones((*shape, 1), np.bool_) if any_invalid else None  # N H W 1
     for n, crop in enumerate(crops):
         pair, place = pairs[crop.pair], places[n]
-        _lay(pair.input[place], inputs[n], crop.mirrored)
-        _lay(pair.target[place], targets[n], crop.mirrored)
+        _lay(part_of(pair.input, place), inputs[n], crop.mirrored)
+        _lay(part_of(pair.target, place), targets[n], crop.mirrored)
         if valid is not None and pair.valid is not None:
-            _lay(pair.valid[place][..., None], valid[n], crop.mirrored)
+            _lay(part_of(pair.valid, place)[..., None], valid[n], crop.mirrored)
 
     def as_tensor(array: NDArray[Number]) -> Tensor:
         tensor = torch.from_numpy(array)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.dataset import DecodedPair
+from understudy.train.ends import BEYOND
 
 FOCUSED_SHARE = 0.5
 """Of the crops, that are drawn to where there is most to learn; the others lie anywhere."""
@@ -24,7 +25,7 @@ Interest = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Crop:
-    """A place in one pair's arrays."""
+    """A place in one pair's arrays, or hanging over their ends by up to BEYOND pixels (ends.part_of)."""
 
     pair: int
     """Index into the training pairs."""
@@ -113,7 +114,9 @@ class CropPlan:
 
     def _anywhere(self, pair: int, random: np.random.Generator) -> tuple[int, int]:
         height, width = self._sizes[pair]
-        return int(random.integers(height - self.height + 1)), int(random.integers(width - self.width + 1))
+        y = int(random.integers(-BEYOND, height - self.height + BEYOND + 1))
+        x = int(random.integers(-BEYOND, width - self.width + BEYOND + 1))
+        return y, x
 
     def _around(self, focus: Focus, pair: int, random: np.random.Generator) -> tuple[int, int]:
         block = focus.block(pair, random)
@@ -124,7 +127,8 @@ class CropPlan:
         # the block of interest lands anywhere in the crop, not always in its middle
         y = row * BLOCK + BLOCK // 2 - int(random.integers(self.height))
         x = column * BLOCK + BLOCK // 2 - int(random.integers(self.width))
-        return min(max(y, 0), height - self.height), min(max(x, 0), width - self.width)
+        y_end, x_end = height - self.height + BEYOND, width - self.width + BEYOND
+        return min(max(y, -BEYOND), y_end), min(max(x, -BEYOND), x_end)
 
 
 def most_interesting(interest: NDArray[np.float32], pair: DecodedPair, height: int, width: int) -> tuple[int, int]:

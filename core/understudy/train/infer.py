@@ -11,6 +11,7 @@ from understudy.frames.image import FloatPixels, room_for
 from understudy.frames.psnr import PooledPsnr
 from understudy.frames.window import Window
 from understudy.train.device import Machine
+from understudy.train.ends import part_of
 from understudy.train.network import Understudy
 from understudy.train.tiles import Tiling, tiling_for
 
@@ -28,13 +29,12 @@ def answer_for(
     """
     height, width = scene.shape[:2]
     tiling = tiling or tiling_for(model, MOST_PIXELS)
-    picture = torch.from_numpy(scene if scene.flags.writeable else scene.copy())  # H W Cin
     answer = room_for(height, width, len(model.spec.target_channels))
     with torch.inference_mode(), machine.autocast():
         for part in tiling.parts(width, height):
-            encoded = _encoded_part(model, picture, machine, tiling, part)  # 1 Cout h w
+            encoded = _encoded_part(model, scene, machine, tiling, part)  # 1 Cout h w
             if flips:
-                mirrored = _encoded_part(model, picture, machine, tiling, part, is_mirrored=True)
+                mirrored = _encoded_part(model, scene, machine, tiling, part, is_mirrored=True)
                 encoded = (encoded + mirrored) / 2
             decoded = model.target_transfer.decode(encoded)[0].permute(1, 2, 0)  # h w Cout
             torch.from_numpy(answer)[part.y0 : part.y1, part.x0 : part.x1] = decoded
@@ -42,20 +42,31 @@ def answer_for(
 
 
 def _encoded_part(
-    model: Understudy, picture: Tensor, machine: Machine, tiling: Tiling, part: Window, *, is_mirrored: bool = False
+    model: Understudy,
+    picture: StoredPixels,
+    machine: Machine,
+    tiling: Tiling,
+    part: Window,
+    *,
+    is_mirrored: bool = False,
 ) -> Tensor:
     """The answer within the part, 1 Cout h w in transfer space; `is_mirrored`: as found in the frame's mirror image."""
-    height, width, _ = picture.shape
+    height, width = picture.shape[:2]
     if is_mirrored:
         part = Window(width - part.x1, part.y0, width - part.x0, part.y1)
     seen = tiling.seen(part, width, height)
-    first, end = (width - seen.x1, width - seen.x0) if is_mirrored else (seen.x0, seen.x1)
-    stored = picture[seen.y0 : seen.y1, first:end].permute(2, 0, 1)[None]  # 1 Cin H' W'
+    place = Window(width - seen.x1, seen.y0, width - seen.x0, seen.y1) if is_mirrored else seen
+    stored = _tensor_of(part_of(picture, place)).permute(2, 0, 1)[None]  # 1 Cin H' W'
     scene = torch.nan_to_num(stored.to(machine.device, machine.dtype), nan=0.0, posinf=0.0, neginf=0.0)
     scene = scene.flip(-1) if is_mirrored else scene
     answer = model.encoded_answer(model.input_transfer.encode(scene))
     kept = answer[..., part.y0 - seen.y0 : part.y1 - seen.y0, part.x0 - seen.x0 : part.x1 - seen.x0]
     return kept.flip(-1) if is_mirrored else kept
+
+
+def _tensor_of(pixels: StoredPixels) -> Tensor:
+    """H W C, sharing memory where they may be written to: torch wants that."""
+    return torch.from_numpy(pixels if pixels.flags.writeable else pixels.copy())
 
 
 def validation_psnr(model: Understudy, pairs: tuple[DecodedPair, ...], machine: Machine) -> float:

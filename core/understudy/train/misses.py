@@ -127,9 +127,8 @@ class Misses:
         shape = self._noted[0].errors.shape[1:]
         for crop in table.flatten(0, 1).numpy():
             pair, row, column, mirrored = (int(number) for number in crop[:4])
-            place = slice(row, row + shape[0]), slice(column, column + shape[1])
             errors = crop[4:].reshape(shape)
-            of_pairs[pair][place] = errors[:, ::-1] if mirrored else errors
+            _lay_inside(of_pairs[pair], errors[:, ::-1] if mirrored else errors, row, column)
 
     def _emphasis(self, first_sample: int, blocks: Blocks) -> Emphasis:
         return Emphasis(first_sample, blocks, Focus(self._of_pairs(blocks)))
@@ -138,6 +137,13 @@ class Misses:
         """Views: rows x columns of each pair."""
         ends = np.cumsum([rows * columns for rows, columns in self._shapes])
         return [part.reshape(shape) for part, shape in zip(np.split(blocks, ends)[:-1], self._shapes, strict=True)]
+
+
+def _lay_inside(blocks: Blocks, errors: NDArray[np.float32], row: int, column: int) -> None:
+    """The errors at that place, but for those of blocks past the frame's ends."""
+    errors = errors[max(0, -row) :, max(0, -column) :]
+    place = blocks[max(0, row) :, max(0, column) :][: errors.shape[0], : errors.shape[1]]
+    place[...] = errors[: place.shape[0], : place.shape[1]]
 
 
 def block_errors(answer: Tensor, truth: Tensor, valid: Tensor | None, reduction: int) -> Tensor:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from understudy.settings import ModelSize
+from understudy.train.ends import carried_on, without_ends
 from understudy.train.transfer import Transfer
 
 WIDTHS: dict[ModelSize, tuple[int, ...]] = {
@@ -35,7 +36,7 @@ class NetworkSpec:
 
 
 class Understudy(nn.Module):
-    """forward: N Cin H W scene-linear float32, any H and W -> N Cout H W scene-linear float32.
+    """forward: whole pictures, N Cin H W scene-linear float32, any H and W -> N Cout H W scene-linear float32.
 
     In transfer space the answer is `guess x (1 + gate) + paint`: a fixed per-pixel linear guess from the input's
     channels, which the U-Net may keep, dim or paint over. With the last layer at zero the network starts as the guess.
@@ -58,10 +59,14 @@ class Understudy(nn.Module):
             nn.init.zeros_(parameter)
 
     def forward(self, scene: Tensor) -> Tensor:
-        return self.target_transfer.decode(self.encoded_answer(self.input_transfer.encode(scene)))
+        encoded = self.encoded_answer(carried_on(self.input_transfer.encode(scene)))
+        return self.target_transfer.decode(without_ends(encoded))
 
     def encoded_answer(self, encoded: Tensor) -> Tensor:
-        """The answer in transfer space, where the loss is taken: N Cin H W -> N Cout H W, of the input's dtype."""
+        """The answer in transfer space, where the loss is taken: N Cin H W -> N Cout H W, of the input's dtype.
+
+        For crops and parts of a picture (ends.part_of): what is given is not carried on.
+        """
         features = self.unet(encoded)  # N W0 H W
         # the guess and what meets it stay float32: bfloat16 would round bright pixels by 1 % and band smooth ones
         with torch.autocast(encoded.device.type, enabled=False):

@@ -20,6 +20,7 @@ from understudy.frames.psnr import PooledPsnr
 from understudy.frames.window import Window
 from understudy.train.crops import BLOCK, Interest
 from understudy.train.device import Machine
+from understudy.train.ends import BEYOND, part_of
 from understudy.train.network import Understudy
 from understudy.train.rarity import Rarity, blocks_of
 
@@ -64,7 +65,7 @@ class Square:
         return slice(y, y + side), slice(x, x + side)
 
     def seen(self, pair: DecodedPair) -> Window:
-        """The square with its margin, moved into the frame where it would hang over."""
+        """The square with its margin, moved back where it would hang over the frame by more than BEYOND pixels."""
         size = self.side + 2 * MARGIN
         y0, y1 = _within(self.y - MARGIN, size, pair.window.height)
         x0, x1 = _within(self.x - MARGIN, size, pair.window.width)
@@ -116,7 +117,7 @@ def squares_psnr(model: Understudy, pairs: Sequence[DecodedPair], squares: Seque
     """
     decibels = []
     for alike in _by_size(pairs, squares):
-        answers = _answers(model, [pairs[square.pair].input[_area(seen)] for square, seen in alike], machine)
+        answers = _answers(model, [part_of(pairs[square.pair].input, seen) for square, seen in alike], machine)
         for (square, seen), answer in zip(alike, answers, strict=True):
             y, x = square.y - seen.y0, square.x - seen.x0
             truth = pairs[square.pair].target[square.place].astype(np.float32)
@@ -201,12 +202,8 @@ def _overlap(one: Square, other: Square) -> bool:
 
 
 def _within(first: int, length: int, size: int) -> tuple[int, int]:
-    first = min(max(first, 0), max(size - length, 0))
-    return first, min(first + length, size)
-
-
-def _area(window: Window) -> tuple[slice, slice]:
-    return slice(window.y0, window.y1), slice(window.x0, window.x1)
+    first = max(min(first, size + BEYOND - length), -BEYOND)
+    return first, min(first + length, size + BEYOND)
 
 
 def _by_size(pairs: Sequence[DecodedPair], squares: Sequence[Square]) -> list[list[tuple[Square, Window]]]:
@@ -223,6 +220,7 @@ def _answers(model: Understudy, scenes: Sequence[NDArray[np.float16 | np.float32
     stacked = np.stack(scenes).astype(np.float32)
     scene = torch.from_numpy(stacked).permute(0, 3, 1, 2).to(machine.device, machine.dtype)  # N Cin H W
     with torch.inference_mode(), machine.autocast():
-        answer = model(scene).permute(0, 2, 3, 1).to("cpu", torch.float32)
+        encoded = model.encoded_answer(model.input_transfer.encode(scene))
+        answer = model.target_transfer.decode(encoded).permute(0, 2, 3, 1).to("cpu", torch.float32)
     result: Interest = answer.numpy()
     return result

@@ -9,6 +9,7 @@ from itertools import pairwise
 from torch import nn
 
 from understudy.frames.window import Window
+from understudy.train.ends import BEYOND
 from understudy.train.network import Understudy
 
 Spans = list[tuple[int, int]]
@@ -20,7 +21,7 @@ class Tiling:
     """How frames are cut up for one network."""
 
     multiple: int
-    """Pixels: the network's coarsest step. What it is given must begin at a multiple of it in the frame."""
+    """Pixels: the network's coarsest step. What it is given must begin at a multiple of it; BEYOND is one."""
     halo: int
     """Pixels of surroundings that a part needs on every side; a multiple of `multiple`."""
     most_pixels: int
@@ -35,19 +36,22 @@ class Tiling:
         return tuple(Window(x0, y0, x1, y1) for y0, y1 in rows for x0, x1 in columns)
 
     def seen(self, part: Window, width: int, height: int) -> Window:
-        """What the network must be given so that its answer within `part` is that of the whole frame."""
+        """What the network must be given so that its answer within `part` is that of the whole frame.
+
+        It hangs over the frame by BEYOND pixels where the part is next to an end.
+        """
         x0, x1 = self._stretch(part.x0, part.x1, width)
         y0, y1 = self._stretch(part.y0, part.y1, height)
         return Window(x0, y0, x1, y1)
 
     def work(self, width: int, height: int) -> float:
-        """Pixels computed for a pixel of the frame: 1 without tiles."""
+        """Pixels computed for a pixel of the frame: hardly more than 1 without tiles."""
         columns, rows = self._grid(width, height)
         return sum(self._lengths(columns, width)) * sum(self._lengths(rows, height)) / (width * height)
 
     def _grid(self, width: int, height: int) -> tuple[Spans, Spans]:
         """Columns and rows."""
-        if not self.most_pixels or width * height <= self.most_pixels:
+        if not self.most_pixels or (width + 2 * BEYOND) * (height + 2 * BEYOND) <= self.most_pixels:
             return [(0, width)], [(0, height)]
         smallest = self._cut(width, self.multiple), self._cut(height, self.multiple)
         grids = list(self._grids(width, height)) or [smallest]
@@ -60,7 +64,7 @@ class Tiling:
             tallest = self.most_pixels // max(self._lengths(columns, width))
             within = (tallest - 2 * self.halo) // self.multiple * self.multiple
             enough = -(-height // within) if within > 0 else 2
-            for count in range(max(1, enough - 2), enough + 1):  # at the frame's edges there is no halo
+            for count in range(max(1, enough - 2), enough + 1):  # at the frame's ends the halo is short
                 rows = self._cut(height, self._share(height, count))
                 if max(self._lengths(rows, height)) <= tallest:
                     yield columns, rows
@@ -79,7 +83,8 @@ class Tiling:
 
     def _stretch(self, first: int, end: int, size: int) -> tuple[int, int]:
         aligned_end = -(-end // self.multiple) * self.multiple
-        return max(0, first // self.multiple * self.multiple - self.halo), min(size, aligned_end + self.halo)
+        first = max(-BEYOND, first // self.multiple * self.multiple - self.halo)
+        return first, min(size + BEYOND, aligned_end + self.halo)
 
 
 def tiling_for(model: Understudy, most_pixels: int) -> Tiling:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
 import numpy as np
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from tests.core.train.decoded import decoded
 
 from understudy.frames.kinds import may_hold_directions
+from understudy.frames.window import Window
 from understudy.train.batches import Prefetch, gather
 from understudy.train.crops import BLOCK, Crop, CropPlan, Focus, Share, most_interesting
+from understudy.train.ends import BEYOND, part_of
 from understudy.train.misses import Misses
 
 
@@ -34,13 +37,15 @@ def drawn(plan: CropPlan, sample: int) -> Crop:
     sample=st.integers(0, 10**9),
     seed=st.integers(0, 2**63 - 1),
 )
-def test_every_crop_lies_inside_its_pair(sizes: list[tuple[int, int]], sample: int, seed: int) -> None:
+def test_every_crop_lies_in_its_pair_or_hangs_over_a_little(
+    sizes: list[tuple[int, int]], sample: int, seed: int
+) -> None:
     plan = plan_for(sizes, crop=24, seed=seed)
     crop = drawn(plan, sample)
     height, width = sizes[crop.pair]
     assert plan.height == min(24, *(h for h, _ in sizes))
-    assert 0 <= crop.y <= height - plan.height
-    assert 0 <= crop.x <= width - plan.width
+    assert -BEYOND <= crop.y <= height - plan.height + BEYOND
+    assert -BEYOND <= crop.x <= width - plan.width + BEYOND
     assert crop == drawn(plan, sample)
 
 
@@ -66,6 +71,36 @@ def test_half_of_the_crops_go_where_there_is_something_to_learn() -> None:
     assert most_interesting(interest, pair, 16, 16) == (144, 0)
 
 
+@pytest.mark.parametrize("interest", [0.0, 1.0])
+def test_the_ends_of_a_frame_are_seen_as_often_as_its_middle(interest: float) -> None:
+    pair = decoded(np.zeros((200, 300, 3)), np.zeros((200, 300, 3)))
+    plan = CropPlan((pair,), (np.full((13, 19), interest, np.float32),), crop_size=32, seed=0)
+    rows, columns = np.zeros(200), np.zeros(300)
+    for crop in (drawn(plan, n) for n in range(8000)):
+        rows[max(crop.y, 0) : crop.y + 32] += 1
+        columns[max(crop.x, 0) : crop.x + 32] += 1
+    for often in (rows, columns):
+        assert often[[0, -1]].min() > 0.4 * often.mean(), "within the frame alone: a sixteenth"
+
+
+def test_a_crop_that_hangs_over_is_carried_on_mirrored() -> None:
+    pixels = np.random.default_rng(0).random((40, 40, 3), np.float32)
+    pair = decoded(pixels, pixels[..., :1])
+    pair = dataclasses.replace(pair, valid=pixels[..., 0] > 0.1)
+    plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=24, seed=3)
+    batch = gather((pair,), plan, Misses(plan.interest), range(40))
+    assert batch.valid is not None
+    assert pair.valid is not None
+    over = ((BEYOND, BEYOND), (BEYOND, BEYOND), (0, 0))
+    whole = [np.pad(held, over, "symmetric") for held in (pair.input, pair.target, pair.valid[..., None])]
+    for n, crop in enumerate(batch.crops):
+        place = slice(crop.y + BEYOND, crop.y + BEYOND + 24), slice(crop.x + BEYOND, crop.x + BEYOND + 24)
+        for got, held in zip((batch.input, batch.target, batch.valid), whole, strict=True):
+            expected = held[place][:, ::-1] if crop.mirrored else held[place]
+            np.testing.assert_array_equal(got[n].permute(1, 2, 0).numpy(), expected)
+    assert min(crop.y for crop in batch.crops) < 0 < max(crop.x for crop in batch.crops) - 16
+
+
 def test_a_crop_holds_the_pixels_of_its_place_and_mirror() -> None:
     pixels = np.arange(40 * 40 * 3, dtype=np.float32).reshape(40, 40, 3) / 4800
     pair = decoded(pixels, pixels[..., :1])
@@ -74,7 +109,7 @@ def test_a_crop_holds_the_pixels_of_its_place_and_mirror() -> None:
     assert {drawn(plan, n).mirrored for n in range(20)} == {True, False}
     for n in range(20):
         crop = drawn(plan, n)
-        expected = pair.input[crop.y : crop.y + 16, crop.x : crop.x + 16].astype(np.float32)
+        expected = part_of(pair.input, Window.of_size(16, 16, crop.x, crop.y)).astype(np.float32)
         expected = expected[:, ::-1] if crop.mirrored else expected
         np.testing.assert_array_equal(batch.input[n].permute(1, 2, 0).numpy(), expected)
     assert batch.valid is None
@@ -88,7 +123,7 @@ def test_pairs_in_half_and_in_float_share_a_batch() -> None:
     batch = gather(pairs, plan, Misses(plan.interest), range(2))
     for n in range(2):
         crop = drawn(plan, n)
-        expected = pairs[crop.pair].input[crop.y : crop.y + 16, crop.x : crop.x + 16]
+        expected = part_of(pairs[crop.pair].input, Window.of_size(16, 16, crop.x, crop.y))
         got = batch.input[n].permute(1, 2, 0).numpy()[:, :: -1 if crop.mirrored else 1]
         np.testing.assert_array_equal(got, expected.astype(np.float32))
     assert batch.target.dtype == torch.float16

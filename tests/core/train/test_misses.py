@@ -82,6 +82,24 @@ def test_errors_come_to_lie_where_the_crop_showed_them(mirrored: bool) -> None:
         assert peaks.tolist() == [[5, 7]], (y, x)
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_of_a_crop_that_hangs_over_only_blocks_of_the_frame_are_known(mirrored: bool) -> None:
+    """One wrong pixel in the corner block inside; beyond all is wrong, which is nobody's."""
+    last = (ROWS - 1) * BLOCK, (COLUMNS - 1) * BLOCK
+    for y, x, corner in ((-BLOCK, -BLOCK, (0, 0)), (last[0], last[1] + BLOCK - WIDTH + BLOCK, (ROWS - 1, COLUMNS - 1))):
+        wrong = np.ones((WIDTH, WIDTH), np.float32)
+        inside = slice(max(0, -y), ROWS * BLOCK - y), slice(max(0, -x), COLUMNS * BLOCK - x)
+        wrong[inside] = 0.0
+        wrong[corner[0] * BLOCK + 8 - y, corner[1] * BLOCK + 8 - x] = 1.0
+        misses = Misses(plan().interest)
+        shown = torch.from_numpy((wrong[:, ::-1] if mirrored else wrong).copy())[None, None]
+        misses.note([Crop(0, y, x, mirrored)], WIDTH, block_errors(shown, torch.zeros_like(shown), None, 1))
+        looked_at, untouched = known(misses)
+        assert (untouched == 1).all()
+        assert looked_at[corner] == pytest.approx(1 / BLOCK**2, rel=1e-2)
+        assert set(np.unique(looked_at)) <= {0.0, 1.0, looked_at[corner]}
+
+
 def test_a_quarter_of_the_crops_goes_where_it_is_wrong_now() -> None:
     """Beside those that go where the first guess was wrong, and only after the crops that may be drawn already."""
     crops_of, misses = plan(), Misses(plan().interest)

@@ -18,6 +18,7 @@ from understudy.frames.window import Window
 from understudy.train.batches import gather
 from understudy.train.crops import BLOCK, CropPlan
 from understudy.train.device import Machine
+from understudy.train.ends import BEYOND
 from understudy.train.misses import Misses
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.squares import (
@@ -195,6 +196,6 @@ def test_a_square_is_seen_with_its_surroundings(y: int, x: int) -> None:
     (pair,) = pairs_of([(272, 368)])
     seen = Square(pair=0, y=y, x=x, side=32).seen(pair)
     assert (seen.height, seen.width) == (32 + 2 * MARGIN, 32 + 2 * MARGIN)
-    assert 0 <= seen.y0 <= y
-    assert seen.y1 <= 272
-    assert seen.x1 <= 368
+    assert -BEYOND <= seen.y0 <= y
+    assert seen.y1 <= 272 + BEYOND
+    assert seen.x1 <= 368 + BEYOND

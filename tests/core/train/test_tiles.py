@@ -8,10 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.train.export.models import lively_model
+from torch import Tensor
 
 from understudy.frames.image import FloatPixels
 from understudy.settings import ModelSize
 from understudy.train.device import Machine
+from understudy.train.ends import BEYOND
 from understudy.train.infer import answer_for
 from understudy.train.network import WIDTHS, Understudy
 from understudy.train.tiles import Tiling, reach_of, tiling_for
@@ -85,6 +87,24 @@ def test_frames_below_the_reach(height: int, width: int) -> None:
     assert largest_relative(tiled, answer_for(model, frame, CPU)) < 1e-4
 
 
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (5, 70), (33, 40)])
+def test_a_frame_goes_on_past_its_ends_as_its_mirror_image(height: int, width: int) -> None:
+    model, frame = lively_model(), hdr_frame(height, width)
+
+    def scene_of(pixels: FloatPixels) -> Tensor:
+        return torch.from_numpy(pixels).permute(2, 0, 1)[None]  # 1 3 H W
+
+    def given(pixels: FloatPixels) -> Tensor:
+        return model.target_transfer.decode(model.encoded_answer(model.input_transfer.encode(scene_of(pixels))))
+
+    with torch.inference_mode():
+        over = given(np.pad(frame, ((BEYOND, BEYOND), (BEYOND, BEYOND), (0, 0)), "symmetric"))
+        wanted = over[..., BEYOND:-BEYOND, BEYOND:-BEYOND][0].permute(1, 2, 0).numpy()
+        for answer, is_it in ((model(scene_of(frame)), True), (given(frame), False)):
+            assert (largest_relative(answer[0].permute(1, 2, 0).numpy(), wanted) < 1e-4) == is_it
+    assert largest_relative(answer_for(model, frame, CPU), wanted) < 1e-4
+
+
 def test_too_small_a_halo_would_show() -> None:
     """That the tests above can fail."""
     model, frame = lively_model(), hdr_frame(256, 256)
@@ -129,8 +149,8 @@ def test_parts_cover_the_frame_once_and_stay_small(width: int, height: int, most
     for part, window in zip(parts, seen, strict=True):
         assert window.contains(part)
         assert window.x0 % MULTIPLE == window.y0 % MULTIPLE == 0
-        assert window.x0 in (0, part.x0 - tiling.halo) or part.x0 < tiling.halo
-        assert window.x1 == width or window.x1 >= part.x1 + tiling.halo
+        assert window.x0 in (-BEYOND, part.x0 - tiling.halo)
+        assert window.x1 == width + BEYOND or window.x1 >= part.x1 + tiling.halo
     smallest = 11 * MULTIPLE
     if most_pixels >= smallest * smallest:
         assert max(window.width * window.height for window in seen) <= most_pixels

@@ -11,6 +11,7 @@ import copy
 import torch
 from torch import Tensor, nn
 
+from understudy.train.ends import carried_on, without_ends
 from understudy.train.network import Understudy
 from understudy.train.transfer import HAIR, Transfer, ended
 
@@ -46,7 +47,7 @@ class PortableUnderstudy(nn.Module):
     def forward(self, scene: Tensor) -> Tensor:
         encoded = self.encode(scene.to(torch.float32))
         guess = self.guess(encoded)
-        gate, paint = self.correction(self.features(encoded)).chunk(2, dim=1)
+        gate, paint = without_ends(self.correction(self.features(carried_on(encoded)))).chunk(2, dim=1)
         answer = self.decode(guess + paint + guess * gate)
         if scene.dtype == torch.float16:
             answer = answer.clamp(-self.half_largest, self.half_largest)

@@ -1,0 +1,60 @@
+"""How a picture goes on past its ends, in training and ever after: mirrored, its outermost pixels twice.
+
+Beyond what the network is given its layers see zeros. In crops these lie next to anything, at the end of a frame always
+next to the same few rows, which crops within the frame hardly ever hold: mattes had spots there.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from understudy.frames.window import Window
+
+BEYOND = 16
+"""Pixels by which a crop may hang over its frame, and by which a whole picture is carried on for the network."""
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+def part_of(pixels: NDArray[Number], window: Window) -> NDArray[Number]:
+    """H W or H W C pixels -> those in the window, h w or h w C: a view, or a copy where it hangs over."""
+    rows, columns = (0, window.y0, window.y1), (1, window.x0, window.x1)
+    hangs_over = window.y0 < 0 or window.y1 > pixels.shape[0]
+    for axis, first, end in (columns, rows) if hangs_over else (rows, columns):  # what only narrows it comes first
+        pixels = _along(pixels, axis, first, end)
+    return pixels
+
+
+def _along(pixels: NDArray[Number], axis: int, first: int, end: int) -> NDArray[Number]:
+    size = pixels.shape[axis]
+    if first < 0 or end > size:
+        return pixels.take(mirrored(first, end, size, torch.device("cpu")).numpy(), axis)
+    return pixels[first:end] if axis == 0 else pixels[:, first:end]
+
+
+def carried_on(picture: Tensor, beyond: int = BEYOND) -> Tensor:
+    """N C H W -> N C H+2*beyond W+2*beyond."""
+    height, width = picture.shape[2], picture.shape[3]
+    rows = mirrored(-beyond, height + beyond, height, picture.device)
+    columns = mirrored(-beyond, width + beyond, width, picture.device)
+    return picture.index_select(2, rows).index_select(3, columns)
+
+
+def without_ends(picture: Tensor, beyond: int = BEYOND) -> Tensor:
+    """What `carried_on` has added taken away: N C H+2*beyond W+2*beyond -> N C H W."""
+    height, width = picture.shape[2] - 2 * beyond, picture.shape[3] - 2 * beyond
+    return picture.narrow(2, beyond, height).narrow(3, beyond, width)
+
+
+def mirrored(first: int, end: int, size: int, device: torch.device) -> Tensor:
+    """The rows of a picture, 0 to before `size`, that stand at the places from `first` to before `end`."""
+    place = torch.arange(first, end, device=device)
+    place = torch.remainder(
+        place, torch.zeros_like(place) + 2 * size
+    )  # by a tensor: a number would bar the way to ONNX
+    return torch.min(place, 2 * size - 1 - place)
