@@ -59,19 +59,16 @@ def gather(
     crops = [plan.draw(sample, misses.focus(sample)) for sample in samples]
     shape = (len(crops), plan.height, plan.width)
     places = [Window.of_size(plan.width, plan.height, crop.x, crop.y) for crop in crops]
-    masks = [pairs[crop.pair].valid for crop in crops]
-    any_invalid = any(
-        mask is not None and not part_of(mask, place).all() for mask, place in zip(masks, places, strict=True)
-    )
+    masks = [_mask(pairs[crop.pair], place, plan) for crop, place in zip(crops, places, strict=True)]
     inputs = _room(shape, [pairs[crop.pair].input for crop in crops])  # N H W Cin
     targets = _room(shape, [pairs[crop.pair].target for crop in crops])  # N H W Cout
-    valid = np.ones((*shape, 1), np.bool_) if any_invalid else None  # N H W 1
+    valid = None if all(mask is None for mask in masks) else np.ones((*shape, 1), np.bool_)  # N H W 1
     for n, crop in enumerate(crops):
         pair, place = pairs[crop.pair], places[n]
         _lay(part_of(pair.input, place), inputs[n], crop.mirrored)
         _lay(part_of(pair.target, place), targets[n], crop.mirrored)
-        if valid is not None and pair.valid is not None:
-            _lay(part_of(pair.valid, place)[..., None], valid[n], crop.mirrored)
+        if valid is not None and (mask := masks[n]) is not None:
+            _lay(mask[..., None], valid[n], crop.mirrored)
 
     def as_tensor(array: NDArray[Number]) -> Tensor:
         tensor = torch.from_numpy(array)
@@ -83,6 +80,22 @@ def gather(
         None if valid is None else as_tensor(valid),
         tuple(crops),
     )
+
+
+def _mask(pair: DecodedPair, place: Window, plan: CropPlan) -> NDArray[np.bool_] | None:
+    """H W: which of the crop's pixels count; None when all do.
+
+    Past the end of a frame none does where channels may hold directions, which a mirror image has wrong.
+    """
+    mask = None if pair.valid is None else part_of(pair.valid, place)
+    frame = Window.of_size(pair.window.width, pair.window.height)
+    if not plan.may_mirror and not frame.contains(place):
+        inside = frame.intersect(place).moved(-place.x0, -place.y0)
+        counts = np.zeros((place.height, place.width), np.bool_)
+        rows, columns = slice(inside.y0, inside.y1), slice(inside.x0, inside.x1)
+        counts[rows, columns] = True if mask is None else mask[rows, columns]
+        return counts
+    return None if mask is None or mask.all() else mask
 
 
 def _room(shape: tuple[int, int, int], frames: list[StoredPixels]) -> StoredPixels:

@@ -92,7 +92,7 @@ class CropPlan:
         self.interest = interest
         self._focus = Focus(interest)
         self._seed = seed
-        self._may_mirror = may_mirror
+        self.may_mirror = may_mirror
 
     def draw(self, sample: int, missed: Focus) -> Crop:
         """The crop of sample number `sample`, counted from 0 over the whole run and all ranks.
@@ -107,7 +107,7 @@ class CropPlan:
             y, x = self._around(self._focus if kind < FOCUSED_SHARE - MISSED_SHARE else missed, pair, random)
         else:
             y, x = self._anywhere(pair, random)
-        return Crop(pair, y, x, self._may_mirror and bool(random.random() < 0.5))
+        return Crop(pair, y, x, self.may_mirror and bool(random.random() < 0.5))
 
     def _random(self, number: int, stream: int) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(key=[self._seed, 2 * number + stream]))

@@ -54,7 +54,6 @@ def without_ends(picture: Tensor, beyond: int = BEYOND) -> Tensor:
 def mirrored(first: int, end: int, size: int, device: torch.device) -> Tensor:
     """The rows of a picture, 0 to before `size`, that stand at the places from `first` to before `end`."""
     place = torch.arange(first, end, device=device)
-    place = torch.remainder(
-        place, torch.zeros_like(place) + 2 * size
-    )  # by a tensor: a number would bar the way to ONNX
-    return torch.min(place, 2 * size - 1 - place)
+    turn = torch.zeros_like(place) + 2 * size  # as a tensor: by a number of unknown size ONNX cannot divide
+    place = torch.remainder(place, turn)
+    return torch.min(place, turn - 1 - place)

@@ -38,7 +38,7 @@ class Tiling:
     def seen(self, part: Window, width: int, height: int) -> Window:
         """What the network must be given so that its answer within `part` is that of the whole frame.
 
-        It hangs over the frame by BEYOND pixels where the part is next to an end.
+        It hangs over the frame by BEYOND pixels where it reaches that far.
         """
         x0, x1 = self._stretch(part.x0, part.x1, width)
         y0, y1 = self._stretch(part.y0, part.y1, height)

@@ -129,6 +129,19 @@ def test_pairs_in_half_and_in_float_share_a_batch() -> None:
     assert batch.target.dtype == torch.float16
 
 
+def test_past_the_end_nothing_counts_where_channels_hold_directions() -> None:
+    pair = decoded(np.zeros((40, 40, 3)), np.zeros((40, 40, 2)))
+    pair = dataclasses.replace(pair, valid=np.random.default_rng(0).random((40, 40)) < 0.9)
+    assert pair.valid is not None
+    plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=24, seed=3, may_mirror=False)
+    batch = gather((pair,), plan, Misses(plan.interest), range(40))
+    assert batch.valid is not None
+    whole = np.pad(pair.valid, BEYOND)
+    for n, crop in enumerate(batch.crops):
+        expected = whole[crop.y + BEYOND : crop.y + BEYOND + 24, crop.x + BEYOND : crop.x + BEYOND + 24]
+        np.testing.assert_array_equal(batch.valid[n, 0].numpy(), expected)
+
+
 def test_channels_with_directions_are_never_mirrored() -> None:
     names = ("R", "diffuse.G", "A", "mask.mask", "Z", "depth.Z", "forward.u", "N.X", "N.Y", "N.Z")
     held = [name for name in names if may_hold_directions(name)]
