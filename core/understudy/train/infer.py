@@ -53,15 +53,20 @@ def _encoded_part(
     """The answer within the part, 1 Cout h w in transfer space; `is_mirrored`: as found in the frame's mirror image."""
     height, width = picture.shape[:2]
     if is_mirrored:
-        part = Window(width - part.x1, part.y0, width - part.x0, part.y1)
+        part = _mirror_of(part, width)
     seen = tiling.seen(part, width, height)
-    place = Window(width - seen.x1, seen.y0, width - seen.x0, seen.y1) if is_mirrored else seen
+    place = _mirror_of(seen, width) if is_mirrored else seen
     stored = _tensor_of(part_of(picture, place)).permute(2, 0, 1)[None]  # 1 Cin H' W'
     scene = torch.nan_to_num(stored.to(machine.device, machine.dtype), nan=0.0, posinf=0.0, neginf=0.0)
     scene = scene.flip(-1) if is_mirrored else scene
     answer = model.encoded_answer(model.input_transfer.encode(scene))
     kept = answer[..., part.y0 - seen.y0 : part.y1 - seen.y0, part.x0 - seen.x0 : part.x1 - seen.x0]
     return kept.flip(-1) if is_mirrored else kept
+
+
+def _mirror_of(window: Window, width: int) -> Window:
+    """Where it lies in the mirror image of a picture of that width."""
+    return Window(width - window.x1, window.y0, width - window.x0, window.y1)
 
 
 def _tensor_of(pixels: StoredPixels) -> Tensor:

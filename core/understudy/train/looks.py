@@ -11,7 +11,6 @@ from torch.nn import functional
 
 from understudy.frames.image import FloatPixels, Image
 from understudy.train.device import Machine
-from understudy.train.ends import carried_on
 from understudy.train.loss import reduce_pixels
 from understudy.train.need import Look
 from understudy.train.network import Understudy
@@ -45,12 +44,12 @@ class Looker:
     def look(self, frame: int, pixels: FloatPixels) -> Look:
         """`pixels`: H W Cin, scene-linear."""
         scene = torch.from_numpy(pixels).permute(2, 0, 1)[None].to(self._machine.device)  # 1 Cin H W
-        encoded = carried_on(self._model.input_transfer.encode(scene))
+        encoded = self._model.input_transfer.encode(scene)
         guess = functional.conv2d(encoded, self._model.guess_matrix[:, :, None, None], self._model.guess_offset)
-        answer = self._model.encoded_answer(encoded)  # 1 Cout H W
+        answer = self._model.encoded_picture(encoded)  # 1 Cout H W
         painted = (answer - guess).abs().mean(dim=1, keepdim=True)  # 1 1 H W
         squares = functional.adaptive_avg_pool2d(painted, SQUARES).flatten()
-        doubt = 0.0 if self._earlier is None else float((self._earlier.encoded_answer(encoded) - answer).abs().mean())
+        doubt = 0.0 if self._earlier is None else float((self._earlier.encoded_picture(encoded) - answer).abs().mean())
         places = functional.normalize(self._deepest[0].flatten(1), dim=0).T  # P C
         return Look(
             frame=frame,

@@ -59,8 +59,11 @@ class Understudy(nn.Module):
             nn.init.zeros_(parameter)
 
     def forward(self, scene: Tensor) -> Tensor:
-        encoded = self.encoded_answer(carried_on(self.input_transfer.encode(scene)))
-        return self.target_transfer.decode(without_ends(encoded))
+        return self.target_transfer.decode(self.encoded_picture(self.input_transfer.encode(scene)))
+
+    def encoded_picture(self, encoded: Tensor) -> Tensor:
+        """`encoded_answer` for whole pictures, which are carried on past their ends: N Cin H W -> N Cout H W."""
+        return without_ends(self.encoded_answer(carried_on(encoded)))
 
     def encoded_answer(self, encoded: Tensor) -> Tensor:
         """The answer in transfer space, where the loss is taken: N Cin H W -> N Cout H W, of the input's dtype.

@@ -1,4 +1,4 @@
-"""Crops depend on seed and sample number alone, lie inside, and come from every pair equally."""
+"""Crops depend on seed and sample number alone, hang over their frame by little, and come from every pair equally."""
 
 from __future__ import annotations
 
