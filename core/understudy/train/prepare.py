@@ -110,7 +110,7 @@ def prepare_run(
     if settings.tensorboard:
         require_tensorboard()
     interest = interests_of(model, dataset.training)
-    squares = draw_squares(dataset.training, interest, seed=settings.seed) if _wants_squares(settings, dataset) else ()
+    squares = draw_squares(dataset.training, interest) if _wants_squares(settings, dataset) else ()
     crops = _crop_plan(settings, dataset, left_to_learn(interest, squares))
     batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width, world_size)
     steps = total_steps(settings, len(dataset.training), batch_size)
