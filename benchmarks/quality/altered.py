@@ -37,10 +37,18 @@ class AdamW:
         self._adamw.zero_grad()
 
 
+def drawn_after_he(weights: Tensor, gain: float) -> Tensor:
+    """In the place of rows at right angles; of the same size on the whole."""
+    return nn.init.normal_(weights, std=gain / weights[0].numel() ** 0.5)
+
+
 ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "AdamW": partial(patch.object, state, "Muon", AdamW),
     "squared error": partial(patch.object, work.Work, "measure", "squared"),
     "sharp error": partial(patch.object, work.Work, "measure", "sharp"),
+    "cosine fall": partial(patch.object, work.Work, "fall", "cosine"),
+    "steady fall": partial(patch.object, work.Work, "fall", "steady"),
+    "weights after He": partial(patch.object, nn.init, "orthogonal_", drawn_after_he),
     "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),
     "crops anywhere": partial(patch.object, crops, "FOCUSED_SHARE", 0.0),
     "no second looks": partial(patch.object, crops, "MISSED_SHARE", 0.0),

@@ -137,6 +137,7 @@ def prepare_run(
         schedule=Schedule(
             total_steps=steps,
             peak_learning_rate=learning_rate,
+            fall=work.fall,
             # the coarsest stage must leave neighbours to compare
             multi_resolution=settings.multi_resolution
             and min(crops.width, crops.height) >= FEWEST_PIXELS * STAGES[0][1],

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
+
+Fall = Literal["cosine", "steady"]
+"""How the learning rate comes down: mostly in the middle of the run, or by the same share in each part of it."""
 
 STAGES: tuple[tuple[float, int], ...] = ((0.2, 4), (0.4, 2), (1.0, 1))
 """(share of the run at which the stage ends, pixels averaged per side): quarter, half, full resolution."""
@@ -28,6 +32,7 @@ class Schedule:
 
     total_steps: int
     peak_learning_rate: float
+    fall: Fall
     multi_resolution: bool
     seconds: float = 0.0
     """Length of the run by the clock; 0: by steps alone."""
@@ -50,8 +55,11 @@ class Schedule:
         return next(reduction for end, reduction in STAGES if progress < end or end == 1.0)
 
     def learning_rate(self, progress: float, step: int) -> float:
-        """Warm-up by steps, then a half cosine down to FINAL_SHARE of the peak."""
-        falling = FINAL_SHARE + (1 - FINAL_SHARE) * 0.5 * (1 + math.cos(math.pi * progress))
+        """Warm-up by steps, and the fall down to FINAL_SHARE of the peak."""
+        if self.fall == "steady":
+            falling = math.pow(FINAL_SHARE, progress)
+        else:
+            falling = FINAL_SHARE + (1 - FINAL_SHARE) * 0.5 * (1 + math.cos(math.pi * progress))
         return self.peak_learning_rate * min(1.0, step / WARM_UP_STEPS) * falling
 
     def is_over(self, step: int, elapsed_seconds: float) -> bool:

@@ -12,6 +12,7 @@ from understudy.frames.kinds import is_matte
 from understudy.settings import MATTE_LEARNING_RATE, PICTURE_LEARNING_RATE, Task
 from understudy.train.fit import sample_pixels
 from understudy.train.loss import ErrorMeasure
+from understudy.train.schedule import Fall
 
 NEARLY_ALL, MOST = 0.9, 0.5
 """Of the pixels, to call a picture a matte, and what is done to it a clean-up."""
@@ -42,6 +43,11 @@ class Work:
     def learning_rate(self) -> float:
         """Of mattes the runs with half the rate came out higher, and nearer to each other."""
         return MATTE_LEARNING_RATE if self.is_matte else PICTURE_LEARNING_RATE
+
+    @property
+    def fall(self) -> Fall:
+        """Mattes are soon learnt, and then waver at their edges while steps are long; pictures go on learning."""
+        return "steady" if self.is_matte else "cosine"
 
     def __str__(self) -> str:
         return f"{self.task} (auto: {self.seen})" if self.seen else self.task

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from understudy.frames.read import read_header, read_image
 from understudy.frames.sequence import Sequence
 from understudy.report.metrics import read_metrics
 from understudy.sources.timeline import TimelineSource
-from understudy.train.schedule import WARM_UP_STEPS
+from understudy.train.schedule import FINAL_SHARE, WARM_UP_STEPS
 
 SMALL = ("--crop-size", "32", "--batch-size", "2", "--model-size", "small", "--device", "cpu", "--threads", "1")
 
@@ -79,6 +80,20 @@ def test_the_learning_rate_follows_from_the_task_unless_it_is_given(
     assert main(shot.train_words("--run-name", "r", *words, steps=1)) == EXIT_DONE
     assert says in capsys.readouterr().out
     assert read_metrics(shot.data / "r.metrics.jsonl").learning_rates[0] == pytest.approx(rate / WARM_UP_STEPS)
+
+
+@pytest.mark.parametrize(
+    ("words", "fallen"),
+    [
+        (("--task", "matte"), FINAL_SHARE**0.75),
+        (("--task", "cleanup"), FINAL_SHARE + (1 - FINAL_SHARE) * (1 - math.sqrt(0.5)) / 2),
+    ],
+)
+def test_the_learning_rate_falls_by_the_task(words: tuple[str, ...], fallen: float, tmp_path: Path) -> None:
+    shot = make_shot(tmp_path)
+    assert main(shot.train_words("--run-name", "r", "--learning-rate", "0.0003", *words, steps=4)) == EXIT_DONE
+    last = read_metrics(shot.data / "r.metrics.jsonl").learning_rates[-1]
+    assert last == pytest.approx(0.0003 * 4 / WARM_UP_STEPS * fallen)
 
 
 def test_a_painted_square_goes_and_the_rest_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
