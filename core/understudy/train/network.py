@@ -134,5 +134,5 @@ def in_channels_last(model: Understudy) -> Understudy:
 
 def _conv(num_inputs: int, num_outputs: int, *, stride: int = 1, leaks: bool = True) -> nn.Sequential:
     conv = nn.Conv2d(num_inputs, num_outputs, 3, stride=stride, padding=1)
-    nn.init.orthogonal_(conv.weight, gain=math.sqrt(2))  # as large as He's, and seeds differ less
+    nn.init.orthogonal_(conv.weight, gain=math.sqrt(2))  # as large as He's; at right angles, as Muon's steps are
     return nn.Sequential(conv, nn.LeakyReLU(LEAK, inplace=True) if leaks else nn.ReLU(inplace=True))
