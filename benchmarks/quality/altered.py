@@ -18,6 +18,10 @@ from torch import Tensor, nn
 
 from understudy.cli.main import main as understudy
 from understudy.train import crops, loss, prepare, state, work
+from understudy.train.muon import Muon
+
+SHAKEN_SHARE = 1e-6
+"""Of each weight: some roundings of float32."""
 
 
 class AdamW:
@@ -42,13 +46,23 @@ def drawn_after_he(weights: Tensor, gain: float) -> Tensor:
     return nn.init.normal_(weights, std=gain / weights[0].numel() ** 0.5)
 
 
+def shaken(parameters: Iterable[nn.Parameter]) -> Muon:
+    """As it is, but for the first weights' last digits: what differs then is no seed's doing, nor any choice's."""
+    weights = list(parameters)
+    with torch.no_grad():
+        for weight in weights:
+            weight.mul_(1 + SHAKEN_SHARE * torch.randn_like(weight))
+    return Muon(weights)
+
+
 ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "AdamW": partial(patch.object, state, "Muon", AdamW),
     "squared error": partial(patch.object, work.Work, "measure", "squared"),
     "sharp error": partial(patch.object, work.Work, "measure", "sharp"),
-    "cosine fall": partial(patch.object, work.Work, "fall", "cosine"),
+    "held rate": partial(patch.object, work.Work, "fall", "held"),
     "steady fall": partial(patch.object, work.Work, "fall", "steady"),
     "weights after He": partial(patch.object, nn.init, "orthogonal_", drawn_after_he),
+    "shaken": partial(patch.object, state, "Muon", shaken),
     "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),
     "crops anywhere": partial(patch.object, crops, "FOCUSED_SHARE", 0.0),
     "no second looks": partial(patch.object, crops, "MISSED_SHARE", 0.0),

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-Fall = Literal["cosine", "steady"]
-"""How the learning rate comes down: mostly in the middle of the run, or by the same share in each part of it."""
+Fall = Literal["held", "steady"]
+"""How the learning rate comes down: in a line at the end of the run, or by the same share in each part of it."""
 
 STAGES: tuple[tuple[float, int], ...] = ((0.2, 4), (0.4, 2), (1.0, 1))
 """(share of the run at which the stage ends, pixels averaged per side): quarter, half, full resolution."""
@@ -15,6 +15,8 @@ STAGES: tuple[tuple[float, int], ...] = ((0.2, 4), (0.4, 2), (1.0, 1))
 WARM_UP_STEPS = 50
 FINAL_SHARE = 0.01
 """Of the peak learning rate, at the end of the run."""
+HELD_SHARE = 0.6
+"""Of the run, for which a rate that is held stays at its peak."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +61,7 @@ class Schedule:
         if self.fall == "steady":
             falling = math.pow(FINAL_SHARE, progress)
         else:
-            falling = FINAL_SHARE + (1 - FINAL_SHARE) * 0.5 * (1 + math.cos(math.pi * progress))
+            falling = FINAL_SHARE + (1 - FINAL_SHARE) * min(1.0, (1 - progress) / (1 - HELD_SHARE))
         return self.peak_learning_rate * min(1.0, step / WARM_UP_STEPS) * falling
 
     def is_over(self, step: int, elapsed_seconds: float) -> bool:

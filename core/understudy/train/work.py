@@ -47,7 +47,7 @@ class Work:
     @property
     def fall(self) -> Fall:
         """Mattes are soon learnt, and then waver at their edges while steps are long; pictures go on learning."""
-        return "steady" if self.is_matte else "cosine"
+        return "steady" if self.is_matte else "held"
 
     def __str__(self) -> str:
         return f"{self.task} (auto: {self.seen})" if self.seen else self.task

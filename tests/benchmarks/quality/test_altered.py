@@ -18,7 +18,7 @@ from understudy.train import misses
 
 STEPS = 24
 """Of the 32 crops from step 9 on a quarter is drawn by what was missed; of fewer it may be none."""
-OF_PICTURES = ("squared error", "cosine fall")
+OF_PICTURES = ("squared error", "held rate")
 """Both are what pictures have anyway, and the shot is one."""
 
 

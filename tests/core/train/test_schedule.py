@@ -7,12 +7,12 @@ import dataclasses
 import pytest
 
 from understudy.settings import Settings, total_steps
-from understudy.train.schedule import FINAL_SHARE, WARM_UP_STEPS, Fall, Pace, Schedule
+from understudy.train.schedule import FINAL_SHARE, HELD_SHARE, WARM_UP_STEPS, Fall, Pace, Schedule
 
 
 def schedule(seconds: float = 0.0, multi_resolution: bool = True) -> Schedule:
     return Schedule(
-        total_steps=1000, peak_learning_rate=1e-3, fall="cosine", multi_resolution=multi_resolution, seconds=seconds
+        total_steps=1000, peak_learning_rate=1e-3, fall="held", multi_resolution=multi_resolution, seconds=seconds
     )
 
 
@@ -24,7 +24,7 @@ def test_stages_go_from_quarter_to_half_to_full() -> None:
     assert {schedule(multi_resolution=False).plan(step, 0.0).reduction for step in (1, 500, 1000)} == {1}
 
 
-@pytest.mark.parametrize("fall", ["cosine", "steady"])
+@pytest.mark.parametrize("fall", ["held", "steady"])
 def test_learning_rate_warms_up_and_falls(fall: Fall) -> None:
     falling = dataclasses.replace(schedule(), fall=fall)
     rates = [falling.plan(step, 0.0).learning_rate for step in range(1, 1001)]
@@ -33,12 +33,14 @@ def test_learning_rate_warms_up_and_falls(fall: Fall) -> None:
     assert rates[-1] < 0.02 * max(rates)
 
 
-def test_a_steady_fall_takes_the_same_share_in_every_part_and_a_cosine_most_in_the_middle() -> None:
+def test_a_steady_fall_takes_the_same_share_in_every_part_and_a_held_rate_falls_in_a_line_at_the_end() -> None:
     steady = dataclasses.replace(schedule(), fall="steady")
     rates = [steady.learning_rate(progress, WARM_UP_STEPS) for progress in (0.0, 0.25, 0.5, 0.75, 1.0)]
     assert rates == pytest.approx([1e-3 * FINAL_SHARE ** (quarter / 4) for quarter in range(5)])
-    cosine = [schedule().learning_rate(progress, WARM_UP_STEPS) for progress in (0.0, 0.5, 1.0)]
-    assert cosine == pytest.approx([1e-3, 1e-3 * (1 + FINAL_SHARE) / 2, 1e-3 * FINAL_SHARE])
+    held = [
+        schedule().learning_rate(progress, WARM_UP_STEPS) for progress in (0.0, HELD_SHARE, 1 - (1 - HELD_SHARE) / 2)
+    ]
+    assert held == pytest.approx([1e-3, 1e-3, 1e-3 * (1 + FINAL_SHARE) / 2])
 
 
 def test_the_clock_ends_and_steers_a_run_by_minutes() -> None:

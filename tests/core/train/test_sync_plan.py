@@ -212,7 +212,7 @@ def small_run(settings: Settings) -> Run:
         squares=(),
         colour=ColourRules(),
         machine=machine(torch.float32),
-        schedule=Schedule(total_steps=100, peak_learning_rate=1e-3, fall="cosine", multi_resolution=False),
+        schedule=Schedule(total_steps=100, peak_learning_rate=1e-3, fall="held", multi_resolution=False),
         measure="squared",
         batch_size=BATCH_SIZE,
         crops=crops(),

@@ -60,7 +60,7 @@ def test_what_is_asked_for_is_taken(task: Task) -> None:
     assert str(work) == task
     assert work.measure == ("sharp" if task == "matte" else "squared")
     assert work.learning_rate == (1e-3 if task == "matte" else 2e-3)
-    assert work.fall == ("steady" if task == "matte" else "cosine")
+    assert work.fall == ("steady" if task == "matte" else "held")
 
 
 def test_a_matte_in_colour_channels_is_learnt_without_a_curve() -> None:
