@@ -62,6 +62,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "held rate": partial(patch.object, work.Work, "fall", "held"),
     "steady fall": partial(patch.object, work.Work, "fall", "steady"),
     "weights after He": partial(patch.object, nn.init, "orthogonal_", drawn_after_he),
+    "other first weights": partial(patch.object, prepare, "FIRST_WEIGHTS", 0),
     "shaken": partial(patch.object, state, "Muon", shaken),
     "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),
     "crops anywhere": partial(patch.object, crops, "FOCUSED_SHARE", 0.0),

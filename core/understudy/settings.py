@@ -90,7 +90,7 @@ class Settings:
         low=0.0,
         high=1.0,
     )
-    seed: int = setting(0, "draws the first weights and every crop", knob="seed", low=0, high=2**63 - 1)
+    seed: int = setting(0, "draws every crop", knob="seed", low=0, high=2**63 - 1)
     checkpoint_interval: int = setting(
         1000, "a checkpoint and a graph every so many steps", knob="checkpointInterval", unit="steps", low=1
     )
