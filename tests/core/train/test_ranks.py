@@ -121,11 +121,6 @@ def test_rank_0_alone_writes_the_files_and_every_rank_a_log_that_says_where_it_r
     assert [(event["step"], event["ranks"]) for event in rank_events(shared)] == [(0, "0 1 2")]
 
 
-def _told_by_count(metrics: Metrics) -> list[int]:
-    """Steps; those of looks, which come by the clock, are left out."""
-    return [step for step in metrics.steps.tolist() if step == 1 or step % STEPS_PER_LINE == 0]
-
-
 @pytest.mark.parametrize(
     ("mode", "compression", "said"),
     [
@@ -139,7 +134,7 @@ def _told_by_count(metrics: Metrics) -> list[int]:
 def test_every_way_of_sharing_learns(shot: SmallShot, mode: str, compression: str, said: str) -> None:
     interval = "1" if mode == "gradients" else "4"
     how = ["--sync-mode", mode, "--sync-interval", interval, "--compress", compression]
-    flags = ["--run-name", "r", "--no-multi-resolution", "--learning-rate", "1e-2", *OFTEN_ENOUGH]
+    flags = ["--run-name", "r", "--no-multi-resolution", *OFTEN_ENOUGH]
     words = shot.train_words(*flags, *how, steps=102)
     assert end_of_ranks(words, 2) == EXIT_DONE
     assert f"Sync: {said}\n" in (shot.data / "r.rank0.log").read_text(encoding="utf-8")
