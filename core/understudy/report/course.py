@@ -23,8 +23,8 @@ GOOD_ENOUGH_DB = 0.5
 """Below the best."""
 FEWEST_LOOKS = 3
 """To speak of good enough."""
-LAST_PART = 2 / 3
-"""Of the run: from here on the learning rate is below a quarter of its peak."""
+LAST_PART = 0.9
+"""Of the run: from here on the learning rate is below a quarter of its peak, for every kind of work."""
 
 
 @dataclass(frozen=True, kw_only=True)

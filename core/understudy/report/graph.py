@@ -99,10 +99,10 @@ def _draw_psnr(panel: Axes, metrics: Metrics) -> None:
 def _draw_rate(panel: Axes, metrics: Metrics) -> None:
     kept = slice(None, None, max(1, len(metrics.steps) // 600))
     panel.plot(metrics.steps[kept], metrics.learning_rates[kept], color=RATE, linewidth=3)
+    panel.margins(y=0.6)  # room for the name above a rate that comes down late
     panel.set_ylim(bottom=0)
     panel.set_yticks([])
     panel.grid(visible=False)
-    panel.margins(y=0.25)
     _name(panel, "learning rate", RATE, high=True)
 
 

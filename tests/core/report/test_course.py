@@ -117,15 +117,15 @@ def test_good_enough_is_not_said_of_few_looks_or_of_a_run_that_fell(psnrs: list[
 
 def test_the_words_do_not_promise_that_nothing_will_come() -> None:
     found = Settled(psnr=41.23, fall_db=0.02, gain_db=0.05, seconds=240)
-    early, late = settled_line(found, 0.62, "runs/a"), settled_line(found, 0.8, "runs/a")
-    assert early.startswith("Settled for now: 41.2 dB, 0.05 dB gained in the last 4 min 0 s; the run is at 62 %")
+    early, late = settled_line(found, 0.82, "runs/a"), settled_line(found, 0.95, "runs/a")
+    assert early.startswith("Settled for now: 41.2 dB, 0.05 dB gained in the last 4 min 0 s; the run is at 82 %")
     assert "may bring more" in early
     assert late.endswith("stopping now loses little (understudy stop runs/a)")
 
 
 def test_the_words_tell_of_a_fall() -> None:
     found = Settled(psnr=41.23, fall_db=0.4, gain_db=0.0, seconds=30)
-    assert settled_line(found, 0.8, "runs/a").startswith("Settled: 41.2 dB at best, now 0.4 less, 0.00 dB gained")
+    assert settled_line(found, 0.95, "runs/a").startswith("Settled: 41.2 dB at best, now 0.4 less, 0.00 dB gained")
 
 
 def test_the_words_of_over_fitting_name_what_is_kept() -> None:

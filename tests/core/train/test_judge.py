@@ -150,7 +150,7 @@ def test_settled_is_said_once_for_now_and_once_near_the_end(tmp_path: Path, run:
     with bench(tmp_path, run) as on:
         on.pretend(*([40.0] * 20))
         assert on.said.getvalue().count("Settled for now: 40.0 dB") == 1
-        on.state.step = 80_000
+        on.state.step = 95_000
         on.pretend(*([40.0] * 20))
         assert on.said.getvalue().count("Settled for now") == 1
         assert on.said.getvalue().count(f"stopping now loses little (understudy stop {tmp_path})") == 1
