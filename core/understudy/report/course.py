@@ -24,7 +24,7 @@ GOOD_ENOUGH_DB = 0.5
 FEWEST_LOOKS = 3
 """To speak of good enough."""
 LAST_PART = 0.9
-"""Of the run: from here on the learning rate is below a quarter of its peak, for every kind of work."""
+"""Of the run: from here on the learning rate is a quarter of its peak or less, whichever way it falls."""
 
 
 @dataclass(frozen=True, kw_only=True)

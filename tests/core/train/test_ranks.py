@@ -30,9 +30,10 @@ from understudy.train.recorder import STEPS_PER_LINE
 pytestmark = pytest.mark.slow
 posix = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 SECONDS_OF_PATIENCE = 120.0
-STEPS_ALIKE = 20
-"""In which runs are the same but for rounding; that grows, in a lone run whose weights are shaken by 1e-16, too, a
-hundredfold in five steps while the learning rate is high."""
+LAST_STEP, STEP_ALIKE = 50, 20
+"""Until the second, runs in float32 are the same but for rounding; then a number falls on the other side of a ReLU."""
+CALM = ("--learning-rate", "0.0005")
+"""With the usual one rounding grows a hundredfold in five steps, in a lone run that is shaken by 1e-16, too."""
 
 Train = Callable[[str, int], SmallShot]
 
@@ -44,14 +45,14 @@ def shot(tmp_path: Path) -> SmallShot:
 
 @pytest.fixture(scope="module")
 def train(tmp_path_factory: pytest.TempPathFactory) -> Train:
-    """As many steps in that precision by so many ranks, once for all tests that look at them."""
+    """Fifty steps in that precision by so many ranks, once for all tests that look at them."""
 
     @functools.cache
     def trained(precision: str, num_ranks: int) -> SmallShot:
         shot = make_shot(tmp_path_factory.mktemp(f"{precision}-{num_ranks}"))
         flags = ["--run-name", "r", "--batch-size", "4", "--sync-interval", "1", "--precision", precision]
-        flags += ["--validation-frames", "1003", "--checkpoint-interval", "10", "--contact-sheet-interval", "20"]
-        words = shot.train_words(*flags, steps=STEPS_ALIKE)
+        flags += ["--validation-frames", "1003", "--checkpoint-interval", "10", "--contact-sheet-interval", "50"]
+        words = shot.train_words(*flags, *CALM, steps=LAST_STEP)
         assert end_of_ranks(words, num_ranks) == EXIT_DONE
         return shot
 
@@ -80,13 +81,12 @@ def launched(words: list[str], num_ranks: int) -> Iterator[subprocess.Popen[str]
 
 
 @pytest.mark.parametrize("num_ranks", [2, 3])
-@pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-12), ("float32", 1e-3)])
+@pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-11), ("float32", 1e-3)])
 def test_so_many_ranks_make_the_model_of_one(train: Train, precision: str, tolerance: float, num_ranks: int) -> None:
     """Batches of 4: the three ranks have 2, 1 and 1 crops of it."""
+    step = LAST_STEP if precision == "float64" else STEP_ALIKE
     for suffix in (".safetensors", ".ost"):
-        alone, shared = (
-            weights_in(train(precision, ranks).data / f"r.{STEPS_ALIKE}{suffix}") for ranks in (1, num_ranks)
-        )
+        alone, shared = (weights_in(train(precision, ranks).data / f"r.{step}{suffix}") for ranks in (1, num_ranks))
         norm = torch.linalg.vector_norm
         assert norm(shared - alone) <= tolerance * norm(alone)
 
@@ -117,7 +117,7 @@ def test_rank_0_alone_writes_the_files_and_every_rank_a_log_that_says_where_it_r
         for metrics in (one, several)
     ]
     assert alike[0] == alike[1]
-    assert psnr_at(one, STEPS_ALIKE) == pytest.approx(psnr_at(several, STEPS_ALIKE), abs=0.01)
+    assert psnr_at(one, STEP_ALIKE) == pytest.approx(psnr_at(several, STEP_ALIKE), abs=0.01)
     assert [(event["step"], event["ranks"]) for event in rank_events(shared)] == [(0, "0 1 2")]
 
 

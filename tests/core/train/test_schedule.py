@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from understudy.report.course import LAST_PART
 from understudy.settings import Settings, total_steps
 from understudy.train.schedule import FINAL_SHARE, HELD_SHARE, WARM_UP_STEPS, Fall, Pace, Schedule
 
@@ -41,6 +42,12 @@ def test_a_steady_fall_takes_the_same_share_in_every_part_and_a_held_rate_falls_
         schedule().learning_rate(progress, WARM_UP_STEPS) for progress in (0.0, HELD_SHARE, 1 - (1 - HELD_SHARE) / 2)
     ]
     assert held == pytest.approx([1e-3, 1e-3, 1e-3 * (1 + FINAL_SHARE) / 2])
+
+
+@pytest.mark.parametrize("fall", ["held", "steady"])
+def test_the_rate_is_low_when_it_is_said_that_stopping_loses_little(fall: Fall) -> None:
+    falling = dataclasses.replace(schedule(), fall=fall)
+    assert falling.learning_rate(LAST_PART, WARM_UP_STEPS) < 0.26e-3
 
 
 def test_the_clock_ends_and_steers_a_run_by_minutes() -> None:
