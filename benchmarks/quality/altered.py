@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from understudy.cli.main import main as understudy
-from understudy.train import crops, loss, prepare, state, work
+from understudy.train import crops, fit, loss, prepare, state, work
 from understudy.train.muon import Muon
 
 SHAKEN_SHARE = 1e-6
@@ -63,6 +63,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "steady fall": partial(patch.object, work.Work, "fall", "steady"),
     "weights after He": partial(patch.object, nn.init, "orthogonal_", drawn_after_he),
     "other first weights": partial(patch.object, prepare, "FIRST_WEIGHTS", 0),
+    "paint as large as white": partial(patch.object, fit, "paint_size", lambda _: 1.0),
     "shaken": partial(patch.object, state, "Muon", shaken),
     "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),
     "crops anywhere": partial(patch.object, crops, "FOCUSED_SHARE", 0.0),

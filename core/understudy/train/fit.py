@@ -25,6 +25,8 @@ MOST_WHOLE_PIXELS = 2**22
 """Of a frame in which every pixel's error is looked at: more than HD and 2K have."""
 THINNED = (0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11)
 """In larger ones, for each row of a block the one column that is looked at: all columns come up once."""
+SMALLEST_PAINT = 0.03
+"""Unit of what is to be painted, where a sample shows nothing: it may have missed a speck."""
 BLOCKS_AT_ONCE = 16
 """Rows of blocks."""
 
@@ -32,7 +34,7 @@ Pixels = NDArray[np.float32]
 
 
 def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bool = False) -> None:
-    """Set the transfer curves and the guess of `model` from a sample of the training pixels.
+    """Set the transfer curves, the guess and the size of paint of `model` from a sample of the training pixels.
 
     `is_matte`: the target is coverage and has no curve, whatever its channels' names.
     """
@@ -50,6 +52,18 @@ def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bo
     matrix, offset = fit_guess(encoded_in, encoded_out)
     model.guess_matrix.copy_(torch.from_numpy(matrix))
     model.guess_offset.copy_(torch.from_numpy(offset))
+    model.set_paint_size(paint_size(encoded_in @ matrix.T + offset - encoded_out))
+
+
+def paint_size(errors: Pixels) -> float:
+    """The unit of what is to be painted, by the guess's errors, P C in transfer space: between SMALLEST_PAINT and 1.
+
+    Twice the mean error, each pixel's weighed by itself: what is rare counts by its size, not by how rare it is.
+    """
+    sums = np.abs(errors).sum(axis=0, dtype=np.float64)  # C
+    squares = np.square(errors).sum(axis=0, dtype=np.float64)
+    means = np.divide(squares, sums, out=np.zeros_like(sums), where=sums > 0)
+    return float(np.clip(2 * means.max(), SMALLEST_PAINT, 1))
 
 
 def _is_within(values: Pixels) -> bool:

@@ -84,6 +84,7 @@ def _adapted(other: Understudy, wanted: NetworkSpec, inputs: Origins, targets: O
     model = Understudy(wanted)
     weights = other.state_dict()
     own = {name: tensor for name, tensor in weights.items() if name.startswith("unet.")}
+    own["paint_size"] = weights["paint_size"]
     own[FIRST] = _picked(weights[FIRST], inputs, dim=1)
     gates_and_paints = (*targets, *(None if one is None else one + len(other.spec.target_channels) for one in targets))
     for name in LAST:

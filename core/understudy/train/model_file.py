@@ -18,10 +18,10 @@ from understudy.errors import UnderstudyError, quoted
 from understudy.files import write_bytes
 from understudy.train.network import WIDTHS, NetworkSpec, Understudy, in_channels_last
 
-SCHEMA = 3
+SCHEMA = 4
 """Raised when older programs would read what newer ones write otherwise, or not at all.
 
-2: units that leak. 3: mattes that end at black and white.
+2: units that leak. 3: mattes that end at black and white. 4: the size of paint.
 """
 METADATA_KEY = "understudy"
 

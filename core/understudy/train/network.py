@@ -41,6 +41,7 @@ class Understudy(nn.Module):
 
     In transfer space the answer is `guess x (1 + gate) + paint`: a fixed per-pixel linear guess from the input's
     channels, which the U-Net may keep, dim or paint over. With the last layer at zero the network starts as the guess.
+    Gate and paint are measured in `paint_size`: steps of the optimizer are no longer than what is to be painted.
     """
 
     def __init__(self, spec: NetworkSpec) -> None:
@@ -51,8 +52,10 @@ class Understudy(nn.Module):
         self.target_transfer = Transfer(num_targets)
         self.guess_matrix: Tensor
         self.guess_offset: Tensor
+        self.paint_size: Tensor
         self.register_buffer("guess_matrix", torch.zeros(num_targets, num_inputs))
         self.register_buffer("guess_offset", torch.zeros(num_targets))
+        self.register_buffer("paint_size", torch.ones(()))
         widths = WIDTHS[spec.model_size]
         self.unet = UNet(num_inputs, widths)
         self.leave = nn.Conv2d(widths[0], 2 * num_targets, 3, padding=1)
@@ -75,8 +78,21 @@ class Understudy(nn.Module):
         # the guess and what meets it stay float32: bfloat16 would round bright pixels by 1 % and band smooth ones
         with torch.autocast(encoded.device.type, enabled=False):
             guess = functional.conv2d(encoded, self.guess_matrix[:, :, None, None], self.guess_offset)
-            gate, paint = self.leave(features.to(encoded.dtype)).chunk(2, dim=1)
+            weight, bias = self.last_layer()
+            gate, paint = functional.conv2d(features.to(encoded.dtype), weight, bias, padding=1).chunk(2, dim=1)
             return torch.addcmul(guess + paint, guess, gate)
+
+    def last_layer(self) -> tuple[Tensor, Tensor]:
+        """Weight, 2Cout W0 3 3, and bias by which features become all gates, then all paints."""
+        assert self.leave.bias is not None
+        return self.leave.weight * self.paint_size, self.leave.bias * self.paint_size
+
+    @torch.no_grad()
+    def set_paint_size(self, size: float) -> None:
+        """Take another unit. What has been learnt gives what it gave."""
+        for parameter in self.leave.parameters():
+            parameter.mul_(self.paint_size / size)
+        self.paint_size.fill_(size)
 
 
 class UNet(nn.Module):

@@ -9,9 +9,10 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from tests.core.train.decoded import decoded
+from torch import nn
 
 from understudy.train.crops import BLOCK
-from understudy.train.fit import SAMPLE_PIXELS, fit_model, interest_of, sample_pixels
+from understudy.train.fit import SAMPLE_PIXELS, SMALLEST_PAINT, fit_model, interest_of, paint_size, sample_pixels
 from understudy.train.guess import PIXELS_AT_ONCE, fit_guess
 from understudy.train.network import NetworkSpec, Understudy
 
@@ -34,6 +35,38 @@ def test_a_painted_patch_leaves_the_guess_the_identity() -> None:
     assert torch.equal(model.guess_offset, torch.zeros(3))
     pixels = torch.from_numpy(plate.astype(np.float32)).permute(2, 0, 1)[None]
     torch.testing.assert_close(model(pixels), pixels, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("side", [4, 16, 40])
+@pytest.mark.parametrize(("change", "size"), [(0.0, SMALLEST_PAINT), (0.1, 0.2), (0.3, 0.6), (2.0, 1.0)])
+def test_paint_is_measured_by_its_size_not_by_how_much_of_the_frame_it_covers(
+    side: int, change: float, size: float
+) -> None:
+    errors = np.full((64, 64, 3), 1e-5, np.float32)
+    errors[:side, :side, 1] = change
+    assert paint_size(errors.reshape(-1, 3)) == pytest.approx(size, rel=0.05)
+
+
+def test_a_model_knows_the_size_of_its_paint() -> None:
+    plate = np.random.default_rng(0).random((64, 64, 3))
+    paint = plate.copy()
+    paint[4:12, 4:12] *= 0.9
+    model = fitted(plate, paint)
+    there = torch.from_numpy(np.stack([plate, paint])[:, 4:12, 4:12].astype(np.float32)).permute(0, 3, 1, 2)
+    seen, wanted = model.target_transfer.encode(there)
+    assert float(model.paint_size) == pytest.approx(2 * float((seen - wanted).mean()), rel=0.1)
+
+
+def test_another_size_of_paint_changes_no_answer() -> None:
+    torch.manual_seed(0)
+    model = fitted(np.random.default_rng(0).random((32, 32, 3)), np.full((32, 32, 3), 0.5))
+    scene = torch.rand(1, 3, 32, 32)
+    guess = model(scene)
+    nn.init.normal_(model.leave.weight, std=0.01)
+    before = model(scene)
+    assert not torch.allclose(before, guess, rtol=1e-3)
+    model.set_paint_size(0.05)
+    torch.testing.assert_close(model(scene), before, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("painted", [0.0, 1.0, -0.05, 1.05])

@@ -39,8 +39,8 @@ class PortableUnderstudy(nn.Module):
         self.guess_offset: list[float] = layers.guess_offset.tolist()
         self.enter, self.down = layers.unet.enter, layers.unet.down
         self.reduce, self.up = layers.unet.reduce, layers.unet.up
-        assert layers.leave.bias is not None
-        self.leave_weight, self.leave_bias = layers.leave.weight, layers.leave.bias
+        weight, bias = layers.last_layer()
+        self.leave_weight, self.leave_bias = nn.Parameter(weight, False), nn.Parameter(bias, False)
         # TorchScript sees no number that stands outside the module.
         self.largest, self.half_largest, self.half_seen, self.hair = LARGEST, HALF_LARGEST, HALF_SEEN, HAIR
 

@@ -36,6 +36,7 @@ def lively_model(
         model.leave.weight.normal_(std=0.01)
         assert model.leave.bias is not None
         model.leave.bias.normal_(std=0.01)
+        model.set_paint_size(0.25)
     return in_channels_last(model.eval())
 
 
