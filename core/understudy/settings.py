@@ -26,9 +26,6 @@ OF_ONE_RANK = frozenset({"data_directory", "initial_weights", "device", "gpu", "
 STARTING_WEIGHTS = ("denoise",)
 """Initial weights that come with understudy, by name."""
 
-MATTE_LEARNING_RATE, PICTURE_LEARNING_RATE = 0.001, 0.002
-"""Where none is given: docs/quality.md says what they are worth."""
-
 LONGEST_RUN_NAME = 150
 """Bytes: what a run appends to its name must fit into the 255 of a file name."""
 
@@ -83,13 +80,7 @@ class Settings:
         f"model file, or run, to start from; or, by name, what comes with understudy: {', '.join(STARTING_WEIGHTS)}",
         knob="checkpointFile",
     )
-    learning_rate: float = setting(
-        0.0,
-        f"peak step size of the optimizer; 0: {MATTE_LEARNING_RATE} for mattes, else {PICTURE_LEARNING_RATE}",
-        knob="learningRate",
-        low=0.0,
-        high=1.0,
-    )
+    learning_rate: float = setting(0.002, "peak step size of the optimizer", knob="learningRate", low=1e-9, high=1.0)
     seed: int = setting(0, "draws every crop", knob="seed", low=0, high=2**63 - 1)
     checkpoint_interval: int = setting(
         1000, "a checkpoint and a graph every so many steps", knob="checkpointInterval", unit="steps", low=1

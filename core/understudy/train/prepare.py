@@ -120,8 +120,6 @@ def prepare_run(
     progress.say(f"Channels: {','.join(dataset.input_channels)} -> {','.join(dataset.target_channels)}")
     work = work_of(settings.task, dataset)
     progress.say(f"Task: {work}")
-    learning_rate = settings.learning_rate or work.learning_rate
-    progress.say(f"Learning Rate: {learning_rate:g}{'' if settings.learning_rate else ' (Auto)'}")
     progress.say(f"Pairs: {len(dataset.training)} to train on, {len(dataset.validation)} to validate")
     if squares:
         progress.say(f"Validation Squares: {_in_words(squares, dataset)}")
@@ -139,7 +137,7 @@ def prepare_run(
         machine=machine,
         schedule=Schedule(
             total_steps=steps,
-            peak_learning_rate=learning_rate,
+            peak_learning_rate=settings.learning_rate,
             fall=work.fall,
             # the coarsest stage must leave neighbours to compare
             multi_resolution=settings.multi_resolution

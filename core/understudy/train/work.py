@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from understudy.dataset import Dataset
 from understudy.frames.kinds import is_matte
-from understudy.settings import MATTE_LEARNING_RATE, PICTURE_LEARNING_RATE, Task
+from understudy.settings import Task
 from understudy.train.fit import sample_pixels
 from understudy.train.loss import ErrorMeasure
 from understudy.train.schedule import Fall
@@ -38,11 +38,6 @@ class Work:
     def measure(self) -> ErrorMeasure:
         """A matte is black or white nearly everywhere, and is to be so to the last."""
         return "sharp" if self.is_matte else "squared"
-
-    @property
-    def learning_rate(self) -> float:
-        """Of mattes the runs with half the rate came out higher, and nearer to each other."""
-        return MATTE_LEARNING_RATE if self.is_matte else PICTURE_LEARNING_RATE
 
     @property
     def fall(self) -> Fall:

@@ -65,23 +65,6 @@ def test_a_run_leaves_everything_that_was_promised(tmp_path: Path, capsys: pytes
 
 
 @pytest.mark.parametrize(
-    ("words", "rate", "says"),
-    [
-        (("--task", "matte"), 0.001, "Learning Rate: 0.001 (Auto)\n"),
-        (("--task", "cleanup"), 0.002, "Learning Rate: 0.002 (Auto)\n"),
-        (("--task", "matte", "--learning-rate", "0.0003"), 0.0003, "Learning Rate: 0.0003\n"),
-    ],
-)
-def test_the_learning_rate_follows_from_the_task_unless_it_is_given(
-    words: tuple[str, ...], rate: float, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shot = make_shot(tmp_path)
-    assert main(shot.train_words("--run-name", "r", *words, steps=1)) == EXIT_DONE
-    assert says in capsys.readouterr().out
-    assert read_metrics(shot.data / "r.metrics.jsonl").learning_rates[0] == pytest.approx(rate / WARM_UP_STEPS)
-
-
-@pytest.mark.parametrize(
     ("words", "fallen"),
     [
         (("--task", "matte"), FINAL_SHARE**0.75),

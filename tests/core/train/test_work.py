@@ -59,7 +59,6 @@ def test_what_is_asked_for_is_taken(task: Task) -> None:
     work = work_of(task, dataset(plate(), disc(1), MATTE))
     assert str(work) == task
     assert work.measure == ("sharp" if task == "matte" else "squared")
-    assert work.learning_rate == (1e-3 if task == "matte" else 2e-3)
     assert work.fall == ("steady" if task == "matte" else "held")
 
 
