@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 import torch
 from benchmarks.quality.altered import ALTERATIONS
@@ -14,12 +15,12 @@ from torch import Tensor
 
 from understudy.cli.main import main
 from understudy.errors import EXIT_DONE
-from understudy.train import misses
+from understudy.train import fit, misses
 
 STEPS = 24
 """Of the 32 crops from step 9 on a quarter is drawn by what was missed; of fewer it may be none."""
-OF_PICTURES = ("squared error", "held rate")
-"""Both are what pictures have anyway, and the shot is one."""
+HAD_ANYWAY = ("squared error", "held rate", "paint as large as white")
+"""By pictures, of which the shot is one; and by this one, of which the mark goes from black to half of white."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -50,15 +51,22 @@ def test_a_run_is_the_same_again(shot: SmallShot, usual: dict[str, Tensor]) -> N
     assert all(torch.equal(again[name], tensor) for name, tensor in usual.items())
 
 
-@pytest.mark.parametrize("name", [name for name in ALTERATIONS if name not in OF_PICTURES])
+@pytest.mark.parametrize("name", [name for name in ALTERATIONS if name not in HAD_ANYWAY])
 def test_an_alteration_alters(shot: SmallShot, usual: dict[str, Tensor], name: str) -> None:
     with ALTERATIONS[name]():
         other = trained(shot, name.replace(" ", "_"))
     assert not all(torch.equal(other[key], tensor) for key, tensor in usual.items())
 
 
-@pytest.mark.parametrize("name", OF_PICTURES)
-def test_what_pictures_have_anyway_alters_nothing(shot: SmallShot, usual: dict[str, Tensor], name: str) -> None:
+@pytest.mark.parametrize("name", HAD_ANYWAY)
+def test_what_the_shot_has_anyway_alters_nothing(shot: SmallShot, usual: dict[str, Tensor], name: str) -> None:
     with ALTERATIONS[name]():
         other = trained(shot, name.replace(" ", "_"))
     assert all(torch.equal(other[key], tensor) for key, tensor in usual.items())
+
+
+def test_paint_that_is_faint_becomes_as_large_as_white() -> None:
+    errors = np.full((8, 3), 0.05, np.float32)
+    assert fit.paint_size(errors) == pytest.approx(0.1)
+    with ALTERATIONS["paint as large as white"]():
+        assert fit.paint_size(errors) == 1
