@@ -28,6 +28,7 @@ def weights(tmp_path: Path) -> Path:
     model = Understudy(spec(RGB, RGB + MATTE))
     for parameter in model.leave.parameters():
         torch.nn.init.normal_(parameter, std=0.1)
+    model.set_paint_size(0.25)
     return save_lively_model(tmp_path / "other.1.safetensors", model)
 
 

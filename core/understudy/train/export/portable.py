@@ -40,7 +40,8 @@ class PortableUnderstudy(nn.Module):
         self.enter, self.down = layers.unet.enter, layers.unet.down
         self.reduce, self.up = layers.unet.reduce, layers.unet.up
         weight, bias = layers.last_layer()
-        self.leave_weight, self.leave_bias = nn.Parameter(weight, False), nn.Parameter(bias, False)
+        self.leave_weight = nn.Parameter(weight, requires_grad=False)
+        self.leave_bias = nn.Parameter(bias, requires_grad=False)
         # TorchScript sees no number that stands outside the module.
         self.largest, self.half_largest, self.half_seen, self.hair = LARGEST, HALF_LARGEST, HALF_SEEN, HAIR
 
