@@ -68,6 +68,8 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),
     "crops anywhere": partial(patch.object, crops, "FOCUSED_SHARE", 0.0),
     "no second looks": partial(patch.object, crops, "MISSED_SHARE", 0.0),
+    "second looks by absolute error": partial(patch.object, work.Work, "miss_power", 1),
+    "second looks by squared error": partial(patch.object, work.Work, "miss_power", 2),
     "no mirroring": partial(patch.object, prepare, "may_hold_directions", lambda _: True),
     "no average": partial(patch.object, state, "AVERAGE_SHARE", 0.0),
 }

@@ -19,7 +19,7 @@ STEPS_AHEAD = 4
 """By which a change comes after what it rests on: so many steps' crops may have been drawn by then."""
 
 Blocks = NDArray[np.float16]
-"""Of all pairs, one after the other: each block's mean absolute error in transfer space."""
+"""Of all pairs, one after the other: each block's error in transfer space (`block_errors`)."""
 
 
 class Ranks(Protocol):
@@ -53,10 +53,11 @@ class Noted:
 class Misses:
     """Begins with the guess's errors. What a step finds in a block takes the place of what was known of it."""
 
-    def __init__(self, interest: Sequence[Interest]) -> None:
-        """`interest`: as CropPlan takes it."""
+    def __init__(self, interest: Sequence[Interest], power: float = 1) -> None:
+        """`interest`: as CropPlan takes it. `power`: as `block_errors` takes it; crops are drawn by the mean itself."""
         self._shapes = [blocks.shape for blocks in interest]
         self._known = np.concatenate([np.zeros(0), *(blocks.ravel() for blocks in interest)]).astype(np.float16)
+        self.power = power
         self._noted: list[Noted] = []
         self._changed_step = 0
         first = self._emphasis(0, self._known.copy())
@@ -131,7 +132,8 @@ class Misses:
             _lay_inside(of_pairs[pair], errors[:, ::-1] if mirrored else errors, row, column)
 
     def _emphasis(self, first_sample: int, blocks: Blocks) -> Emphasis:
-        return Emphasis(first_sample, blocks, Focus(self._of_pairs(blocks)))
+        weights = [part.astype(np.float32) ** self.power for part in self._of_pairs(blocks)]
+        return Emphasis(first_sample, blocks, Focus(weights))
 
     def _of_pairs(self, blocks: Blocks) -> list[Blocks]:
         """Views: rows x columns of each pair."""
@@ -146,14 +148,17 @@ def _lay_inside(blocks: Blocks, errors: NDArray[np.float32], row: int, column: i
     place[...] = errors[: place.shape[0], : place.shape[1]]
 
 
-def block_errors(answer: Tensor, truth: Tensor, valid: Tensor | None, reduction: int) -> Tensor:
-    """Of each crop its whole blocks' mean absolute error: N C h w in transfer space -> N rows columns.
+def block_errors(answer: Tensor, truth: Tensor, valid: Tensor | None, reduction: int, power: float = 1) -> Tensor:
+    """Of each crop its whole blocks' error: N C h w in transfer space -> N rows columns.
 
-    Summed up in the order of memory, channels last, which takes a quarter of the time of a pooling.
+    The mean absolute error, or with a `power` of 2 the root of the mean squared one. Summed up in the order of memory,
+    channels last, which takes a quarter of the time of a pooling.
     """
     error = (answer.detach() - truth).abs_()  # N C h w
     if valid is not None:
         error *= valid
+    if power != 1:
+        error.pow_(power)
     side = BLOCK // reduction
     number, channels, height, width = error.shape
     rows, columns = height // side, width // side
@@ -161,4 +166,5 @@ def block_errors(answer: Tensor, truth: Tensor, valid: Tensor | None, reduction:
         return error.new_zeros(number, 0, 0)
     lines = error.permute(0, 2, 3, 1)[:, : rows * side, : columns * side]  # N h w C
     strips = lines.reshape(number, rows, side, -1).sum(dim=2, dtype=torch.float32)  # N rows w*C
-    return strips.view(number, rows, columns, -1).sum(dim=3) / (side**2 * channels)
+    means = strips.view(number, rows, columns, -1).sum(dim=3) / (side**2 * channels)
+    return means if power == 1 else means.pow_(1 / power)

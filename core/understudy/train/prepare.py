@@ -145,6 +145,7 @@ def prepare_run(
             seconds=settings.minutes * 60,
         ),
         measure=work.measure,
+        miss_power=work.miss_power,
         batch_size=batch_size,
         crops=crops,
         previews=tuple(preview_of(model, pair, settings.crop_size) for pair in dataset.validation),

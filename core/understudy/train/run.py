@@ -44,6 +44,8 @@ class Run:
     schedule: Schedule
     measure: ErrorMeasure
     """Of the loss."""
+    miss_power: float
+    """`Misses` takes it."""
     batch_size: int
     """Crops a step, over all ranks."""
     crops: CropPlan

@@ -43,11 +43,15 @@ class TrainingState:
     misses: Misses
 
 
-def new_state(model: Understudy, machine: Machine, interest: Sequence[Interest]) -> TrainingState:
-    """A run's beginning, on the machine's device and in its arithmetic. `interest`: as CropPlan takes it."""
+def new_state(
+    model: Understudy, machine: Machine, interest: Sequence[Interest], miss_power: float = 1
+) -> TrainingState:
+    """A run's beginning, on the machine's device and in its arithmetic. The rest: as Misses takes it."""
     placed = in_channels_last(model.to(machine.device, machine.dtype))
     averaged = copy.deepcopy(placed).requires_grad_(False)
-    return TrainingState(placed, averaged, Muon(placed.parameters()), 0, 0.0, 0, float("-inf"), Misses(interest))
+    return TrainingState(
+        placed, averaged, Muon(placed.parameters()), 0, 0.0, 0, float("-inf"), Misses(interest, miss_power)
+    )
 
 
 def follow(averaged: nn.Module, weights: Sequence[Tensor], step: int) -> None:

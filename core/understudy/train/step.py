@@ -39,7 +39,7 @@ def train_step(
         answer = sharing.answer(scene)
     encoded = model.target_transfer.encode(truth)
     loss = image_loss(answer, encoded, valid, measure)
-    errors = block_errors(answer, encoded, valid, plan.reduction)
+    errors = block_errors(answer, encoded, valid, plan.reduction, state.misses.power)
     sharing.backward(loss, step)
     if sharing.is_update():
         _clip_gradients(state.optimizer.weights)

@@ -40,6 +40,11 @@ class Work:
         return "sharp" if self.is_matte else "squared"
 
     @property
+    def miss_power(self) -> float:
+        """A false spot in a matte is small and glaring: among edges that are all a little wrong it must stand out."""
+        return 2 if self.is_matte else 1
+
+    @property
     def fall(self) -> Fall:
         """Mattes are soon learnt, and then waver at their edges while steps are long; pictures go on learning."""
         return "steady" if self.is_matte else "held"

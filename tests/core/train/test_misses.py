@@ -44,18 +44,31 @@ def known(misses: Misses) -> list[np.ndarray[tuple[int, int], np.dtype[np.float3
     return list(blocks.reshape(-1, ROWS, COLUMNS))
 
 
+@pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("reduction", [1, 2, 4])
-def test_errors_of_blocks_are_means_over_channels_and_valid_pixels(reduction: int) -> None:
+def test_errors_of_blocks_are_means_over_channels_and_valid_pixels(reduction: int, power: int) -> None:
     random = np.random.default_rng(0)
     answer, truth = (random.random((2, 3, 40 // reduction, 56 // reduction), np.float32) for _ in range(2))
     valid = (random.random((2, 1, *answer.shape[2:])) < 0.7).astype(np.float32)
-    found = block_errors(torch.from_numpy(answer), torch.from_numpy(truth), torch.from_numpy(valid), reduction)
+    found = block_errors(torch.from_numpy(answer), torch.from_numpy(truth), torch.from_numpy(valid), reduction, power)
     assert found.shape == (2, 2, 3), "whole blocks alone"
     side = BLOCK // reduction
     for crop, row, column in np.ndindex(2, 2, 3):
         place = slice(row * side, (row + 1) * side), slice(column * side, (column + 1) * side)
-        wrong = np.abs(answer[crop] - truth[crop]).mean(axis=0)[place] * valid[crop, 0][place]
-        assert float(found[crop, row, column]) == pytest.approx(wrong.mean(), abs=1e-6)
+        wrong = (np.abs(answer[crop] - truth[crop]) ** power).mean(axis=0)[place] * valid[crop, 0][place]
+        assert float(found[crop, row, column]) == pytest.approx(wrong.mean() ** (1 / power), abs=1e-6)
+
+
+@pytest.mark.parametrize(("power", "share"), [(1, 0.003), (2, 0.25)])
+def test_a_false_spot_stands_out_among_edges_as_much_as_the_power_says(power: int, share: float) -> None:
+    """One pixel that is wholly wrong, in one block of 120; the others are wrong by a hundredth."""
+    answer = torch.full((1, 1, ROWS * BLOCK, COLUMNS * BLOCK), 0.01)
+    answer[..., 3 * BLOCK : 4 * BLOCK, 5 * BLOCK : 6 * BLOCK] = 0.0
+    answer[..., 3 * BLOCK + 7, 5 * BLOCK + 2] = 1.0
+    errors = block_errors(answer, torch.zeros_like(answer), None, 1, power)[0]
+    focus, random = Misses([errors.numpy()], power).focus(0), np.random.default_rng(0)
+    drawn = [focus.block(0, random) for _ in range(1000)]
+    assert drawn.count((3, 5)) / 1000 == pytest.approx(share, abs=0.03)
 
 
 def test_a_crop_smaller_than_a_block_tells_nothing() -> None:
