@@ -19,6 +19,7 @@ from understudy.train.crops import Crop, CropPlan, Share
 from understudy.train.device import Machine
 from understudy.train.ends import part_of
 from understudy.train.misses import Misses
+from understudy.train.shifts import shifted, still_valid
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -35,21 +36,38 @@ class Batch:
     """N 1 H W, 0 where a pixel does not count (DecodedPair.valid); None when all do."""
     crops: tuple[Crop, ...]
     """Where each comes from."""
+    shifts: Tensor | None = None
+    """N 2, `Crop.shift` of each, by which they are moved on their way to the device; None when none is to be."""
 
     def to(self, machine: Machine) -> Batch:
-        """The batch on the machine's device; from pinned memory the copies run beside the computation.
+        """The batch as it is learnt, on the machine's device; from pinned memory copies run beside the computation.
 
-        Half stays half on the CPU, where Transfer.encode is quick at it.
+        Half that is not moved stays half on the CPU, where Transfer.encode is quick at it.
         """
-
-        def moved(tensor: Tensor) -> Tensor:
-            there = tensor.to(machine.device, non_blocking=True)
-            stays = there.dtype == torch.float16 and machine.device.type == "cpu"
-            return there if stays else there.to(machine.dtype)
-
+        ready = self if machine.device.type == "cuda" else self._shifted()  # MPS has no cubics before torch 2.12
         return Batch(
-            moved(self.input), moved(self.target), None if self.valid is None else moved(self.valid), self.crops
+            _moved(ready.input, machine),
+            _moved(ready.target, machine),
+            None if ready.valid is None else _moved(ready.valid, machine),
+            ready.crops,
+            None if ready.shifts is None else _moved(ready.shifts, machine),
+        )._shifted()
+
+    def _shifted(self) -> Batch:
+        if self.shifts is None:
+            return self
+        return Batch(
+            shifted(self.input, self.shifts),
+            shifted(self.target, self.shifts),
+            None if self.valid is None else still_valid(self.valid, self.shifts),
+            self.crops,
         )
+
+
+def _moved(tensor: Tensor, machine: Machine) -> Tensor:
+    there = tensor.to(machine.device, non_blocking=True)
+    stays = there.dtype == torch.float16 and machine.device.type == "cpu"
+    return there if stays else there.to(machine.dtype)
 
 
 def gather(
@@ -72,13 +90,18 @@ def gather(
 
     def as_tensor(array: NDArray[Number]) -> Tensor:
         tensor = torch.from_numpy(array)
-        return (tensor.pin_memory() if pin else tensor).permute(0, 3, 1, 2)  # N C H W, channels last in memory
+        return tensor.pin_memory() if pin else tensor
 
+    def as_pictures(array: NDArray[Number]) -> Tensor:
+        return as_tensor(array).permute(0, 3, 1, 2)  # N C H W, channels last in memory
+
+    shifts = np.array([crop.shift for crop in crops], np.float32)  # N 2
     return Batch(
-        as_tensor(inputs),
-        as_tensor(targets),
-        None if valid is None else as_tensor(valid),
+        as_pictures(inputs),
+        as_pictures(targets),
+        None if valid is None else as_pictures(valid),
         tuple(crops),
+        as_tensor(shifts) if shifts.any() else None,
     )
 
 

@@ -15,6 +15,8 @@ FOCUSED_SHARE = 0.5
 """Of the crops, that are drawn to where there is most to learn; the others lie anywhere."""
 MISSED_SHARE = 0.25
 """Of the crops, that are drawn to where the model is wrong now, others of the above to where its first guess was."""
+SHIFTED_SHARE = 0.5
+"""Of the crops, where plate and target may be moved by parts of a pixel (shifts.py)."""
 BLOCK = 16
 """Side in pixels of the squares by which that difference is remembered."""
 
@@ -33,6 +35,8 @@ class Crop:
     x: int
     mirrored: bool
     """Left and right are swapped."""
+    shift: tuple[float, float] = (0.0, 0.0)
+    """Parts of a pixel, -0.5 to 0.5, further down and, mirrored or not, right: where it is looked at."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +88,12 @@ class CropPlan:
         crop_size: int,
         seed: int,
         may_mirror: bool = True,
+        may_shift: bool = False,
     ) -> None:
-        """`may_mirror`: half of the crops are mirrored; False where channels hold directions."""
+        """`may_mirror`: half of the crops are mirrored; False where channels hold directions.
+
+        `may_shift`: SHIFTED_SHARE of them are moved by parts of a pixel.
+        """
         self.height = min(crop_size, *(pair.window.height for pair in pairs))
         self.width = min(crop_size, *(pair.window.width for pair in pairs))
         self._sizes = [(pair.window.height, pair.window.width) for pair in pairs]
@@ -93,6 +101,7 @@ class CropPlan:
         self._focus = Focus(interest)
         self._seed = seed
         self.may_mirror = may_mirror
+        self._may_shift = may_shift
 
     def draw(self, sample: int, missed: Focus) -> Crop:
         """The crop of sample number `sample`, counted from 0 over the whole run and all ranks.
@@ -107,10 +116,15 @@ class CropPlan:
             y, x = self._around(self._focus if kind < FOCUSED_SHARE - MISSED_SHARE else missed, pair, random)
         else:
             y, x = self._anywhere(pair, random)
-        return Crop(pair, y, x, self.may_mirror and bool(random.random() < 0.5))
+        mirrored = self.may_mirror and bool(random.random() < 0.5)
+        return Crop(pair, y, x, mirrored, self._shift(random) if self._may_shift else (0.0, 0.0))
 
     def _random(self, number: int, stream: int) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(key=[self._seed, 2 * number + stream]))
+
+    def _shift(self, random: np.random.Generator) -> tuple[float, float]:
+        is_shifted = random.random() < SHIFTED_SHARE
+        return (random.uniform(-0.5, 0.5), random.uniform(-0.5, 0.5)) if is_shifted else (0.0, 0.0)
 
     def _anywhere(self, pair: int, random: np.random.Generator) -> tuple[int, int]:
         height, width = self._sizes[pair]

@@ -26,7 +26,7 @@ from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.run import Run
 from understudy.train.schedule import STAGES, Schedule
 from understudy.train.squares import Square, draw_squares, left_to_learn, withheld
-from understudy.train.work import work_of
+from understudy.train.work import Work, has_soft_edges, work_of
 
 FIRST_WEIGHTS = 1
 """Draws what a network begins with, in every run: by that alone mattes ended up to 1 dB higher or lower."""
@@ -114,11 +114,11 @@ def prepare_run(
         require_tensorboard()
     interest = interests_of(model, dataset.training)
     squares = draw_squares(dataset.training, interest) if _wants_squares(settings, dataset) else ()
-    crops = _crop_plan(settings, dataset, left_to_learn(interest, squares))
+    work = work_of(settings.task, dataset)
+    crops = _crop_plan(settings, dataset, left_to_learn(interest, squares), work)
     batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width, world_size)
     steps = total_steps(settings, len(dataset.training), batch_size)
     progress.say(f"Channels: {','.join(dataset.input_channels)} -> {','.join(dataset.target_channels)}")
-    work = work_of(settings.task, dataset)
     progress.say(f"Task: {work}")
     progress.say(f"Pairs: {len(dataset.training)} to train on, {len(dataset.validation)} to validate")
     if squares:
@@ -162,7 +162,7 @@ def _in_words(squares: tuple[Square, ...], dataset: Dataset) -> str:
     return f"{len(squares)} of {side}x{side} pixels, {100 * share:.1f} % of what is painted, are not learnt from"
 
 
-def _crop_plan(settings: Settings, dataset: Dataset, interest: tuple[Interest, ...]) -> CropPlan:
+def _crop_plan(settings: Settings, dataset: Dataset, interest: tuple[Interest, ...], work: Work) -> CropPlan:
     channels = (*dataset.input_channels, *dataset.target_channels)
     return CropPlan(
         dataset.training,
@@ -170,4 +170,5 @@ def _crop_plan(settings: Settings, dataset: Dataset, interest: tuple[Interest, .
         crop_size=settings.crop_size,
         seed=settings.seed,
         may_mirror=not any(map(may_hold_directions, channels)),
+        may_shift=work.is_matte and has_soft_edges(dataset),
     )

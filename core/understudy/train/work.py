@@ -67,6 +67,12 @@ def work_of(asked: Task, dataset: Dataset) -> Work:
     return Work(task="cleanup" if left >= MOST else "look", seen=f"{left:.0%} of the pixels stay as they are")
 
 
+def has_soft_edges(dataset: Dataset) -> bool:
+    """Whether a sample of the target has anything between black and white, as coverage has where an edge crosses."""
+    _, targets = sample_pixels(dataset.training)
+    return bool(((targets > ALIKE) & (targets < 1 - ALIKE)).any())
+
+
 def _share_left(inputs: NDArray[np.float32], targets: NDArray[np.float32], dataset: Dataset) -> float:
     """Of the pixels, that have the same value in every channel that both sides have; 0 when they share none."""
     shared = [name for name in dataset.target_channels if name in dataset.input_channels]

@@ -23,6 +23,7 @@ HAD_ANYWAY = (
     "squared error",
     "held rate",
     "second looks by absolute error",
+    "no shifts",
     "paint as large as white",
 )
 """By pictures, of which the shot is one; and by this one, of which the mark goes from black to half of white."""

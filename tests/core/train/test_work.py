@@ -13,7 +13,7 @@ from understudy.dataset import Dataset
 from understudy.settings import Task
 from understudy.train.fit import fit_model
 from understudy.train.network import NetworkSpec, Understudy
-from understudy.train.work import work_of
+from understudy.train.work import has_soft_edges, work_of
 
 RGB, MATTE = ("R", "G", "B"), ("A",)
 Pixels = NDArray[np.float32]
@@ -77,3 +77,8 @@ def test_validation_frames_are_not_asked() -> None:
     last = dataclasses.replace(both[1], pair=dataclasses.replace(both[1].pair, use="validation"))
     found = Dataset(pairs=(both[0], last), input_channels=RGB, target_channels=RGB)
     assert work_of("auto", found).task == "cleanup"
+
+
+@pytest.mark.parametrize(("wanted", "soft"), [(disc(1), True), (np.rint(disc(1)), False), (0 * disc(1), False)])
+def test_a_matte_that_is_cut_out_hard_has_no_soft_edges(wanted: Pixels, soft: bool) -> None:
+    assert has_soft_edges(dataset(plate(), wanted, MATTE)) == soft
