@@ -42,15 +42,15 @@ class Batch:
     def to(self, machine: Machine) -> Batch:
         """The batch as it is learnt, on the machine's device; from pinned memory copies run beside the computation.
 
-        Half that is not moved stays half on the CPU, where Transfer.encode is quick at it.
+        Half that is not shifted stays half on the CPU, where Transfer.encode is quick at it.
         """
         ready = self if machine.device.type == "cuda" else self._shifted()  # MPS has no cubics before torch 2.12
         return Batch(
-            _moved(ready.input, machine),
-            _moved(ready.target, machine),
-            None if ready.valid is None else _moved(ready.valid, machine),
+            _sent(ready.input, machine),
+            _sent(ready.target, machine),
+            None if ready.valid is None else _sent(ready.valid, machine),
             ready.crops,
-            None if ready.shifts is None else _moved(ready.shifts, machine),
+            None if ready.shifts is None else _sent(ready.shifts, machine),
         )._shifted()
 
     def _shifted(self) -> Batch:
@@ -64,7 +64,7 @@ class Batch:
         )
 
 
-def _moved(tensor: Tensor, machine: Machine) -> Tensor:
+def _sent(tensor: Tensor, machine: Machine) -> Tensor:
     there = tensor.to(machine.device, non_blocking=True)
     stays = there.dtype == torch.float16 and machine.device.type == "cpu"
     return there if stays else there.to(machine.dtype)

@@ -46,8 +46,8 @@ def usual(shot: SmallShot) -> dict[str, Tensor]:
     return trained(shot, "usual")
 
 
-def trained(shot: SmallShot, name: str) -> dict[str, Tensor]:
-    words = [*shot.train_words("--run-name", name, steps=STEPS), "--no-validation-squares"]
+def trained(shot: SmallShot, name: str, *more: str) -> dict[str, Tensor]:
+    words = [*shot.train_words("--run-name", name, *more, steps=STEPS), "--no-validation-squares"]
     assert main(words) == EXIT_DONE
     return load_file(shot.data / f"{name}.{STEPS}.safetensors")
 
@@ -69,6 +69,14 @@ def test_what_the_shot_has_anyway_alters_nothing(shot: SmallShot, usual: dict[st
     with ALTERATIONS[name]():
         other = trained(shot, name.replace(" ", "_"))
     assert all(torch.equal(other[key], tensor) for key, tensor in usual.items())
+
+
+@pytest.mark.parametrize("name", ["second looks by absolute error", "no shifts"])
+def test_what_mattes_alone_have_is_undone_for_a_matte(shot: SmallShot, name: str) -> None:
+    matte = trained(shot, f"matte_before_{name.replace(' ', '_')}", "--task", "matte")
+    with ALTERATIONS[name]():
+        other = trained(shot, f"matte_with_{name.replace(' ', '_')}", "--task", "matte")
+    assert not all(torch.equal(other[key], tensor) for key, tensor in matte.items())
 
 
 def test_paint_that_is_faint_becomes_as_large_as_white() -> None:
