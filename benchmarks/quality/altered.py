@@ -70,6 +70,8 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "no second looks": partial(patch.object, crops, "MISSED_SHARE", 0.0),
     "second looks by absolute error": partial(patch.object, work.Work, "miss_power", 1),
     "second looks by squared error": partial(patch.object, work.Work, "miss_power", 2),
+    "last units sleep": partial(patch.object, work.Work, "wakes", False),
+    "last units wake": partial(patch.object, work.Work, "wakes", True),
     "no shifts": partial(patch.object, crops, "SHIFTED_SHARE", 0.0),
     "no mirroring": partial(patch.object, prepare, "may_hold_directions", lambda _: True),
     "no average": partial(patch.object, state, "AVERAGE_SHARE", 0.0),

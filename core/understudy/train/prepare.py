@@ -146,6 +146,7 @@ def prepare_run(
         ),
         measure=work.measure,
         miss_power=work.miss_power,
+        wakes=work.wakes,
         batch_size=batch_size,
         crops=crops,
         previews=tuple(preview_of(model, pair, settings.crop_size) for pair in dataset.validation),

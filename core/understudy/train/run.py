@@ -46,6 +46,8 @@ class Run:
     """Of the loss."""
     miss_power: float
     """`Misses` takes it."""
+    wakes: bool
+    """Last units that are off where much is wrong are woken (waking.py)."""
     batch_size: int
     """Crops a step, over all ranks."""
     crops: CropPlan

@@ -139,7 +139,7 @@ def _follow(order: Order, files: RunFiles, manner: Manner, progress: Progress, m
 
 
 def _first_state(model: Understudy, run: Run) -> TrainingState:
-    return new_state(model, run.machine, run.crops.interest, run.miss_power)
+    return new_state(model, run.machine, run.crops.interest, run.miss_power, wakes=run.wakes)
 
 
 def _machine(settings: Settings, meeting: Meeting | None, progress: Progress) -> Machine:

@@ -14,6 +14,7 @@ from understudy.train.device import Machine
 from understudy.train.misses import Misses
 from understudy.train.muon import Muon
 from understudy.train.network import Understudy, in_channels_last
+from understudy.train.waking import wake_last_units
 
 AVERAGE_SHARE = 0.998
 """Of the old average kept each step once the run is long: about the last 500 steps."""
@@ -44,11 +45,21 @@ class TrainingState:
 
 
 def new_state(
-    model: Understudy, machine: Machine, interest: Sequence[Interest], miss_power: float = 1
+    model: Understudy,
+    machine: Machine,
+    interest: Sequence[Interest],
+    miss_power: float = 1,
+    *,
+    wakes: bool = False,
 ) -> TrainingState:
-    """A run's beginning, on the machine's device and in its arithmetic. The rest: as Misses takes it."""
+    """A run's beginning, on the machine's device and in its arithmetic.
+
+    `interest`, `miss_power`: as Misses takes them. `wakes`: its last units (waking.py).
+    """
     placed = in_channels_last(model.to(machine.device, machine.dtype))
     averaged = copy.deepcopy(placed).requires_grad_(False)
+    if wakes:
+        wake_last_units(placed)
     return TrainingState(
         placed, averaged, Muon(placed.parameters()), 0, 0.0, 0, float("-inf"), Misses(interest, miss_power)
     )

@@ -45,6 +45,11 @@ class Work:
         return 2 if self.is_matte else 1
 
     @property
+    def wakes(self) -> bool:
+        """Whether faults that no last unit sees are called out (waking.py). Edges of mattes came out a little worse."""
+        return not self.is_matte
+
+    @property
     def fall(self) -> Fall:
         """Mattes are soon learnt, and then waver at their edges while steps are long; pictures go on learning."""
         return "steady" if self.is_matte else "held"

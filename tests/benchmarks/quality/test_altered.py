@@ -23,6 +23,7 @@ HAD_ANYWAY = (
     "squared error",
     "held rate",
     "second looks by absolute error",
+    "last units wake",
     "no shifts",
     "paint as large as white",
 )
@@ -71,8 +72,8 @@ def test_what_the_shot_has_anyway_alters_nothing(shot: SmallShot, usual: dict[st
     assert all(torch.equal(other[key], tensor) for key, tensor in usual.items())
 
 
-@pytest.mark.parametrize("name", ["second looks by absolute error", "no shifts"])
-def test_what_mattes_alone_have_is_undone_for_a_matte(shot: SmallShot, name: str) -> None:
+@pytest.mark.parametrize("name", ["second looks by absolute error", "last units wake", "no shifts"])
+def test_what_mattes_alone_have_or_lack_is_undone_for_a_matte(shot: SmallShot, name: str) -> None:
     matte = trained(shot, f"matte_before_{name.replace(' ', '_')}", "--task", "matte")
     with ALTERATIONS[name]():
         other = trained(shot, f"matte_with_{name.replace(' ', '_')}", "--task", "matte")

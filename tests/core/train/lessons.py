@@ -37,7 +37,7 @@ def first_state(dtype: torch.dtype = torch.float64, seed: int = 0) -> TrainingSt
     torch.manual_seed(seed)
     model = Understudy(NetworkSpec(input_channels=RGB, target_channels=RGB, model_size="small"))
     fit_model(model, pairs())
-    return new_state(model, machine(dtype), crops().interest)
+    return new_state(model, machine(dtype), crops().interest, wakes=True)
 
 
 def saved_state(files: RunFiles, step: int) -> TrainingState:

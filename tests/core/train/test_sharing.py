@@ -37,7 +37,7 @@ posix_only = pytest.mark.skipif(os.name == "nt", reason="kill -9 is a POSIX sign
 INTERVAL = 4
 EVERYWHERE = {4: INTERVAL, 2: INTERVAL, 1: INTERVAL}
 TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-9}
-NUM_STEPS = {torch.float32: 10, torch.float64: 50}
+NUM_STEPS = {torch.float32: 8, torch.float64: 50}
 """After so many in float32 a rounded number falls on the other side of a ReLU, and the ways part."""
 
 PLANS = [

@@ -215,6 +215,7 @@ def small_run(settings: Settings) -> Run:
         schedule=Schedule(total_steps=100, peak_learning_rate=1e-3, fall="held", multi_resolution=False),
         measure="squared",
         miss_power=1,
+        wakes=False,
         batch_size=BATCH_SIZE,
         crops=crops(),
         previews=(),

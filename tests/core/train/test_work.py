@@ -61,6 +61,7 @@ def test_what_is_asked_for_is_taken(task: Task) -> None:
     assert work.measure == ("sharp" if task == "matte" else "squared")
     assert work.fall == ("steady" if task == "matte" else "held")
     assert work.miss_power == (2 if task == "matte" else 1)
+    assert work.wakes == (task != "matte")
 
 
 def test_a_matte_in_colour_channels_is_learnt_without_a_curve() -> None:

@@ -1,0 +1,57 @@
+"""Faults that no last unit sees: where all of them give nothing, none is told what it misses. There, they are woken.
+
+The last units do not leak (network.py), so that what is off gives nothing, and learns nothing either. That keeps a
+plate untouched where there is nothing to paint; but a blemish at which every unit is off stays as it is for the whole
+run, however often it is looked at. Letting all gradients through drives units that are off ever further, as nothing
+that they give answers; and switching on for every small error turns calm places restless. So a unit that is off hears
+a part of the gradient where that would switch it on, and of what is loud in it alone.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import FunctionCtx, once_differentiable
+
+from understudy.train.network import Understudy
+
+LOUD = 2.0
+"""Times the root mean square of a crop's gradients: of what is beyond, units that are off hear."""
+HEARD_SHARE = 0.1
+"""Of that: they are told again and again, for their answer does not change until they are on."""
+
+
+def wake_last_units(model: Understudy) -> None:
+    """From now on, in place. Only what is learnt becomes another: answers are made as before, and weights saved so."""
+    last = model.unet.up[-1]
+    assert isinstance(last, nn.Sequential)
+    conv, relu = last[-1].children()
+    assert isinstance(relu, nn.ReLU)
+    last[-1] = nn.Sequential(conv, WakingReLU())
+
+
+class WakingReLU(nn.Module):
+    """max(x, 0) of N C H W, in place."""
+
+    def forward(self, given: Tensor) -> Tensor:
+        answer: Tensor = _WakingReLU.apply(given)  # type: ignore[no-untyped-call]
+        return answer
+
+
+class _WakingReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, given: Tensor) -> Tensor:
+        given.relu_()
+        ctx.mark_dirty(given)
+        ctx.save_for_backward(given)
+        return given
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: FunctionCtx, slope: Tensor) -> Tensor:
+        (given,) = ctx.saved_tensors  # type: ignore[attr-defined]
+        usual = torch.linalg.vector_norm(slope, dim=(1, 2, 3), keepdim=True) / slope[0].numel() ** 0.5  # N 1 1 1
+        heard = (slope + LOUD * usual).clamp_(max=0).mul_(HEARD_SHARE)  # N C H W, of all units
+        of_those_on = torch.ops.aten.threshold_backward  # with torch.where a step took a twentieth longer
+        answer: Tensor = heard.sub_(of_those_on(heard, given, 0)).add_(of_those_on(slope, given, 0))
+        return answer
