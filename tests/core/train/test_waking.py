@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
 import torch
 from tests.core.train.lessons import first_state
@@ -108,4 +106,4 @@ def test_what_a_run_shows_and_saves_has_plain_units() -> None:
     state = first_state()
     woken = [any(isinstance(unit, WakingReLU) for unit in model.modules()) for model in (state.model, state.averaged)]
     assert woken == [True, False]
-    state.averaged.load_state_dict(copy.deepcopy(state.model.state_dict()))
+    state.averaged.load_state_dict(state.model.state_dict())
