@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from understudy.cli.main import main as understudy
-from understudy.train import crops, fit, loss, prepare, state, work
+from understudy.train import crops, fit, loss, muon, prepare, state, work
 from understudy.train.muon import Muon
 
 SHAKEN_SHARE = 1e-6
@@ -32,8 +32,10 @@ class AdamW:
         self._adamw = torch.optim.AdamW(self.weights, betas=(0.9, 0.99), weight_decay=0.01, fused=True)
         self.learning_rate = 0.0
         self.momentum: dict[nn.Parameter, Tensor] = {}
+        self.usual_length = torch.zeros(())
 
     def step(self) -> None:
+        torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
         self._adamw.param_groups[0]["lr"] = self.learning_rate
         self._adamw.step()
 
@@ -57,6 +59,7 @@ def shaken(parameters: Iterable[nn.Parameter]) -> Muon:
 
 ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "AdamW": partial(patch.object, state, "Muon", AdamW),
+    "gradients of any length": partial(patch.object, muon, "LARGEST_SURPRISE", float("inf")),
     "squared error": partial(patch.object, work.Work, "measure", "squared"),
     "sharp error": partial(patch.object, work.Work, "measure", "sharp"),
     "held rate": partial(patch.object, work.Work, "fall", "held"),

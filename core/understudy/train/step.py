@@ -5,8 +5,7 @@ What is done with the other ranks, if there are any, is `sharing`'s to know.
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from understudy.train.batches import Batch
 from understudy.train.device import Machine
@@ -15,8 +14,6 @@ from understudy.train.misses import block_errors
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Sharing
 from understudy.train.state import TrainingState
-
-LARGEST_GRADIENT_NORM = 1.0
 
 
 def train_step(
@@ -42,7 +39,6 @@ def train_step(
     errors = block_errors(answer, encoded, valid, plan.reduction, state.misses.power)
     sharing.backward(loss, step)
     if sharing.is_update():
-        _clip_gradients(state.optimizer.weights)
         state.optimizer.learning_rate = plan.learning_rate
         state.optimizer.step()
         state.optimizer.zero_grad()
@@ -50,11 +46,3 @@ def train_step(
     sharing.settle(state)
     state.misses.note(batch.crops, batch.input.shape[-1], errors)
     return loss.detach()
-
-
-def _clip_gradients(weights: list[nn.Parameter]) -> None:
-    """Where looking costs no wait, gradients that are short enough are not multiplied by 1."""
-    gradients = [weight.grad for weight in weights if weight.grad is not None]
-    norm = torch.nn.utils.get_total_norm(gradients)
-    if norm.device.type != "cpu" or float(norm) > LARGEST_GRADIENT_NORM:
-        torch.nn.utils.clip_grads_with_norm_(weights, LARGEST_GRADIENT_NORM, norm)

@@ -67,6 +67,44 @@ def test_a_convolution_grows_no_larger_than_it_was_drawn_however_long_it_is_pull
     assert conv.bias.abs().min() > 0.4, "biases go where they must"
 
 
+@pytest.mark.parametrize("wildness", [1e3, 1e9, 1e25])
+def test_one_wild_step_does_not_lead_for_dozens_of_others(wildness: float) -> None:
+    """Without a limit all layers are carried off along it: 40 steps later it is still nearly all of the momentum."""
+    torch.manual_seed(3)
+    layers = [nn.Parameter(torch.zeros(16, 32, 1, 1)), nn.Parameter(torch.zeros(8, 16, 3, 3))]
+    optimizer = Muon(layers, learning_rate=1e-4)
+    wild = [torch.randn_like(layer) for layer in layers]
+    for step in range(130):
+        for layer, one in zip(layers, wild, strict=True):
+            layer.grad = wildness * one if step == 100 else torch.randn_like(layer)
+        optimizer.step()
+    for layer, one in zip(layers, wild, strict=True):
+        held = optimizer.momentum[layer]
+        assert torch.nn.functional.cosine_similarity(held.flatten(), one.flatten(), dim=0) < 0.5
+
+
+def test_steps_that_are_usual_are_heard_whole_and_so_is_the_first() -> None:
+    torch.manual_seed(4)
+    parameter = nn.Parameter(torch.zeros(16, 32, 1, 1))
+    optimizer = Muon([parameter], learning_rate=1e-4)
+    expected = torch.zeros_like(parameter)
+    for step in range(60):
+        parameter.grad = torch.randn_like(parameter) * (1 + step % 2 / 2)  # every other one half as long again
+        expected.lerp_(parameter.grad, 1 - KEPT_SHARE)
+        optimizer.step()
+    assert torch.equal(optimizer.momentum[parameter], expected)
+
+
+def test_what_becomes_usual_is_heard_whole_in_the_end() -> None:
+    """So does a run whose first crops had nothing to learn in them."""
+    parameter = nn.Parameter(torch.zeros(4, 8, 1, 1))
+    optimizer = Muon([parameter], learning_rate=1e-4)
+    for step in range(500):
+        parameter.grad = torch.full_like(parameter, 1.0 if step >= 50 else 1e-6 if step else 0.0)
+        optimizer.step()
+    assert optimizer.momentum[parameter].mean() > 0.99
+
+
 def test_contiguous_weights_move_as_those_that_lie_channels_last() -> None:
     torch.manual_seed(1)
     weight, gradient = torch.randn(8, 4, 3, 3), torch.randn(8, 4, 3, 3)
