@@ -27,6 +27,15 @@ def say(state, training, **more):
 """
 """Begins every played understudy; what it does about a `verb` follows."""
 
+WAITS = """\
+import os, time
+end = time.monotonic() + 30
+while not os.path.exists({file!r}) and time.monotonic() < end:
+    time.sleep(0.02)
+print('Frame 3 (1 of 1)')
+"""
+"""A bake that is not done before a `file` is there."""
+
 
 @dataclasses.dataclass
 class FakeHost:
@@ -105,9 +114,12 @@ def test_bakes_come_first_and_are_removed_when_nothing_is_sent(
     played: Callable[[str], Session], tmp_path: Path
 ) -> None:
     now = played("print('understudy: a.exr: missing; render it', file=sys.stderr); sys.exit(2)")
+    seen = tmp_path / "seen"
+    host_of(now).bake = WAITS.format(file=str(seen))
     request = dataclasses.replace(REQUEST, truth=ROTO, data_directory=str(tmp_path / "data"))
     now.begin(journeys.train(now, request))
     assert now.stage == session.BAKING
+    seen.touch()
     until_idle(now)
     assert now.problem == ("a.exr: missing; render it",)
     assert list((tmp_path / "data").glob("baked/*")) == []
