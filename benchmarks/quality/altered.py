@@ -32,7 +32,6 @@ class AdamW:
         self._adamw = torch.optim.AdamW(self.weights, betas=(0.9, 0.99), weight_decay=0.01, fused=True)
         self.learning_rate = 0.0
         self.momentum: dict[nn.Parameter, Tensor] = {}
-        self.usual_length = torch.zeros(())
 
     def step(self) -> None:
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
@@ -59,7 +58,7 @@ def shaken(parameters: Iterable[nn.Parameter]) -> Muon:
 
 ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "AdamW": partial(patch.object, state, "Muon", AdamW),
-    "gradients of any length": partial(patch.object, muon, "LARGEST_SURPRISE", float("inf")),
+    "gradients of any length": partial(patch.object, muon, "make_one_long", lambda _: None),
     "squared error": partial(patch.object, work.Work, "measure", "squared"),
     "sharp error": partial(patch.object, work.Work, "measure", "sharp"),
     "held rate": partial(patch.object, work.Work, "fall", "held"),

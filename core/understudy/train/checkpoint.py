@@ -71,7 +71,6 @@ def _state_tensors(state: TrainingState) -> dict[str, Tensor]:
     for name, parameter in state.model.named_parameters():
         if parameter in state.optimizer.momentum:
             tensors[f"momentum/{name}"] = state.optimizer.momentum[parameter]
-    tensors["usual_length"] = state.optimizer.usual_length
     tensors |= {f"misses/{name}": tensor for name, tensor in state.misses.tensors().items()}
     return plain_tensors(tensors)
 
@@ -81,8 +80,6 @@ def _restore(state: TrainingState, tensors: dict[str, Tensor]) -> None:
     state.misses.restore(_below("misses/", tensors))
     for name, parameter in state.model.named_parameters():
         state.optimizer.momentum[parameter] = torch.empty_like(parameter).copy_(tensors[f"momentum/{name}"])
-    unknown = torch.zeros(())  # in what was saved before it was kept
-    state.optimizer.usual_length.copy_(tensors.get("usual_length", unknown))
 
 
 def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -37,8 +37,7 @@ def _tensors(state: TrainingState) -> list[Tensor]:
     """All tensors of the state, in an order that every rank shares."""
     kept = state.optimizer.momentum
     momentum = [kept[parameter] for parameter in state.model.parameters() if kept]
-    weights = [*state.model.state_dict().values(), *state.averaged.state_dict().values()]
-    return [*weights, *momentum, state.optimizer.usual_length]
+    return [*state.model.state_dict().values(), *state.averaged.state_dict().values(), *momentum]
 
 
 def _make_momentum(state: TrainingState) -> None:

@@ -7,8 +7,8 @@ learning rates mean the same.
 
 No layer's steps become smaller when its gradients do. Without an end weights would grow, and with them the features,
 level by level, until units die: each layer is held to about the size that it was drawn with. And one crop that is a
-million times as wrong as others would be all of the momentum for dozens of steps, each as long as ever: of no step's
-gradients more is heard than LARGEST_SURPRISE times what is usual.
+million times as wrong as others would be all of the momentum for dozens of steps, each as long as ever: so to momentum
+the gradients of all steps are alike long.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ WEIGHT_DECAY = 0.01
 LARGEST_NORM = 1.1 * math.sqrt(2)
 """Of a convolution's weights, over the root of its outputs: a tenth above what is drawn after He (arXiv 1502.01852),
 by which features neither grow nor shrink from layer to layer."""
-LARGEST_SURPRISE = 2.0
-"""Length of all gradients of a step, over the running mean of what was heard before."""
 ADAMS_SIZE = 0.2
 """Root mean square of AdamW's steps, in learning rates."""
 POLYNOMIALS = (
@@ -52,13 +50,11 @@ class Muon:
         self.learning_rate = learning_rate
         """Of the next step."""
         self.momentum: dict[nn.Parameter, Tensor] = {}
-        """Of every weight that has been moved, shaped and laid out as it."""
-        self.usual_length = self.weights[0].new_zeros(())
-        """Of all gradients of a step, a running mean; 0 before the first. With the momentum, all that is kept."""
+        """Of every weight that has been moved, shaped and laid out as it: all that is kept from step to step."""
 
     @torch.no_grad()
     def step(self) -> None:
-        self._shorten([weight.grad for weight in self.weights if weight.grad is not None])
+        make_one_long([weight.grad for weight in self.weights if weight.grad is not None])
         for parameter in self.weights:
             if parameter.grad is not None:
                 self._move(parameter, parameter.grad)
@@ -66,15 +62,6 @@ class Muon:
     def zero_grad(self) -> None:
         for parameter in self.weights:
             parameter.grad = None
-
-    def _shorten(self, gradients: list[Tensor]) -> None:
-        """In place, those of a surprise too large. Where looking costs no wait, others are not multiplied by 1."""
-        length = torch.nn.utils.get_total_norm(gradients)
-        first = self.usual_length == 0
-        heard = torch.where(first, length, length.minimum(LARGEST_SURPRISE * self.usual_length))
-        self.usual_length.copy_(torch.where(first, length, self.usual_length.lerp(heard, 1 - KEPT_SHARE)))
-        if length.device.type != "cpu" or float(heard) < float(length):
-            torch._foreach_mul_(gradients, heard / length.clamp_min(torch.finfo(length.dtype).tiny))
 
     def _move(self, parameter: nn.Parameter, gradient: Tensor) -> None:
         if parameter not in self.momentum:
@@ -86,6 +73,12 @@ class Muon:
         parameter.mul_(1 - self.learning_rate * WEIGHT_DECAY).add_(step, alpha=-self.learning_rate * size)
         if parameter.dim() == 4:
             _hold(parameter)
+
+
+def make_one_long(gradients: list[Tensor]) -> None:
+    """In place: all of a step's together come to a length of 1; where all are nothing, they stay."""
+    length = torch.nn.utils.get_total_norm(gradients)
+    torch._foreach_mul_(gradients, 1 / length.clamp_min(torch.finfo(length.dtype).tiny))
 
 
 def equalised(matrix: Tensor) -> Tensor:

@@ -23,7 +23,7 @@ from understudy.runs import RunFiles
 from understudy.train import misses
 from understudy.train.checkpoint import load_checkpoint, prune_checkpoints, save_checkpoint
 from understudy.train.device import Machine
-from understudy.train.model_file import ModelCard, load_tensors, save_tensors
+from understudy.train.model_file import ModelCard, load_tensors
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.state import TrainingState, new_state
 
@@ -199,21 +199,6 @@ def test_the_best_checkpoint_outlives_the_newest_ones(tmp_path: Path) -> None:
         save_checkpoint(files, state, card(step))
         prune_checkpoints(files, 2, best_step=3)
     assert files.checkpoint_steps() == [3, 5, 6]
-
-
-def test_a_run_goes_on_with_what_was_usual_and_from_states_that_do_not_tell(tmp_path: Path) -> None:
-    """Those written before it was kept; a run learns it anew in a step."""
-    state, files = small_state(), RunFiles(tmp_path, "r")
-    save_checkpoint(files, state, card(0))
-    loaded = small_state()
-    loaded.optimizer.usual_length.fill_(7)
-    load_checkpoint(files, 0, loaded)
-    assert loaded.optimizer.usual_length == state.optimizer.usual_length > 0
-    tensors, about = load_tensors(files.state(0))
-    del tensors["usual_length"]
-    save_tensors(files.state(0), tensors, about)
-    load_checkpoint(files, 0, loaded)
-    assert loaded.optimizer.usual_length == 0
 
 
 @pytest.mark.parametrize("suffix", [".safetensors", ".ost"])

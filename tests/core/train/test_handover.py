@@ -54,7 +54,7 @@ def everything_of(state: TrainingState) -> Everything:
     for number, parameter in enumerate(state.model.parameters()):
         if parameter in state.optimizer.momentum:
             found[f"momentum.{number}"] = state.optimizer.momentum[parameter].clone()
-    return found | {"usual_length": state.optimizer.usual_length.clone()}
+    return found
 
 
 def assert_same(one: Everything, other: Everything) -> None:

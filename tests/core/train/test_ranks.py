@@ -93,7 +93,7 @@ def test_so_many_ranks_make_the_model_of_one(train: Train, precision: str, toler
 
 def weights_in(path: Path) -> torch.Tensor:
     """All that a checkpoint's file holds of the network, in one row."""
-    tensors, beside = load_tensors(path)[0], ("momentum", "usual_length", "misses")
+    tensors, beside = load_tensors(path)[0], ("momentum", "misses")
     return torch.cat([tensors[name].double().flatten() for name in sorted(tensors) if name.split("/")[0] not in beside])
 
 

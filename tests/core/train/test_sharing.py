@@ -391,7 +391,6 @@ def trains_as_if_never_shared(state: TrainingState) -> bool:
     for own, twins in zip(state.optimizer.weights, twin.optimizer.weights, strict=True):
         if own in state.optimizer.momentum:
             twin.optimizer.momentum[twins] = state.optimizer.momentum[own].clone()
-    twin.optimizer.usual_length.copy_(state.optimizer.usual_length)
     twin.step = state.step
     for one in (state, twin):
         take_steps(one, Alone(one.model), 3)
