@@ -450,7 +450,7 @@ def _send_factors(state: powerSGD_hook.PowerSGDState, bucket: GradBucket) -> Exc
 
 
 def _send_scaled(among: dist.ProcessGroup, bucket: GradBucket) -> Exchanged:
-    """As fp16 with small values kept; large ones are held where the sum is still a number, and clipped afterwards."""
+    """As fp16 with small values kept; large ones are held where the sum is still a number."""
     largest = torch.finfo(torch.float16).max
     bucket.buffer().mul_(HALF_SCALE).clamp_(-largest, largest)
     return default_hooks.fp16_compress_hook(among, bucket).then(lambda sent: sent.value().div_(HALF_SCALE))
