@@ -65,6 +65,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "steady fall": partial(patch.object, work.Work, "fall", "steady"),
     "weights after He": partial(patch.object, nn.init, "orthogonal_", drawn_after_he),
     "other first weights": partial(patch.object, prepare, "FIRST_WEIGHTS", 0),
+    "first units alike": partial(patch.object, prepare, "spread_first_units", lambda *_: None),
     "paint as large as white": partial(patch.object, fit, "paint_size", lambda _: 1.0),
     "shaken": partial(patch.object, state, "Muon", shaken),
     "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),

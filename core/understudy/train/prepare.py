@@ -20,6 +20,7 @@ from understudy.runs import RunFiles
 from understudy.settings import Settings, total_steps
 from understudy.train.crops import CropPlan, Interest
 from understudy.train.device import Machine, choose_batch_size
+from understudy.train.first_units import spread_first_units
 from understudy.train.fit import fit_model, interests_of, preview_of
 from understudy.train.initial_weights import started_from
 from understudy.train.network import NetworkSpec, Understudy
@@ -85,6 +86,7 @@ def first_model(settings: Settings, dataset: Dataset, progress: Progress) -> Und
     torch.manual_seed(FIRST_WEIGHTS)  # every crop is drawn from the run's seed and its own number
     model = Understudy(spec)
     fit_model(model, dataset.training, is_matte=is_matte)
+    spread_first_units(model, dataset.training)
     return model
 
 
