@@ -7,6 +7,7 @@ The rest of the line is understudy's own. What can be chosen by a flag has none 
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -47,6 +48,11 @@ def drawn_after_he(weights: Tensor, gain: float) -> Tensor:
     return nn.init.normal_(weights, std=gain / weights[0].numel() ** 0.5)
 
 
+def as_adamws(weights: Tensor) -> float:
+    """In the place of steps that turn all layers alike: those of wide layers are longer."""
+    return muon.ADAMS_SIZE * math.sqrt(max(len(weights), weights[0].numel()))
+
+
 def shaken(parameters: Iterable[nn.Parameter]) -> Muon:
     """As it is, but for the first weights' last digits: what differs then is no seed's doing, nor any choice's."""
     weights = list(parameters)
@@ -59,6 +65,7 @@ def shaken(parameters: Iterable[nn.Parameter]) -> Muon:
 ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "AdamW": partial(patch.object, state, "Muon", AdamW),
     "gradients of any length": partial(patch.object, muon, "make_one_long", lambda _: None),
+    "steps of AdamW's size": partial(patch.object, muon, "step_length", as_adamws),
     "squared error": partial(patch.object, work.Work, "measure", "squared"),
     "sharp error": partial(patch.object, work.Work, "measure", "sharp"),
     "held rate": partial(patch.object, work.Work, "fall", "held"),

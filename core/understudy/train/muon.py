@@ -2,8 +2,11 @@
 
 Gradients of a layer point mostly into a few directions, and AdamW, which weighs number by number, goes there too. Muon
 takes the layer's matrix apart: the directions of the momentum are kept, their lengths are made the same (K. Jordan
-2024, https://kellerjordan.github.io/posts/muon). The step's size is that of AdamW's (arXiv 2502.16982, 2.2), so that
-learning rates mean the same.
+2024, https://kellerjordan.github.io/posts/muon).
+
+Layers are drawn as long in each direction however many inputs they have, so each step turns all by the same share
+(arXiv 2310.17813). With steps of AdamW's size, which grow with the root of the inputs, deep layers moved three times as
+far as those at full resolution; mattes at a high rate shut them off, and had to do without.
 
 No layer's steps become smaller when its gradients do. Without an end weights would grow, and with them the features,
 level by level, until units die: each layer is held to about the size that it was drawn with. And one crop that is a
@@ -26,7 +29,10 @@ LARGEST_NORM = 1.1 * math.sqrt(2)
 """Of a convolution's weights, over the root of its outputs: a tenth above what is drawn after He (arXiv 1502.01852),
 by which features neither grow nor shrink from layer to layer."""
 ADAMS_SIZE = 0.2
-"""Root mean square of AdamW's steps, in learning rates."""
+"""Root mean square of AdamW's steps, in learning rates: that of steps of biases (arXiv 2502.16982, 2.2)."""
+TURN = 2.4
+"""Length of a convolution's step in each direction, in learning rates. It is AdamW's size in layers of 16 x 16 x 3 x 3,
+by which rates mean what they do elsewhere."""
 POLYNOMIALS = (
     (8.28721201814563, -23.595886519098837, 17.300387312530933),
     (4.107059111542203, -2.9478499167379106, 0.5448431082926601),
@@ -68,11 +74,16 @@ class Muon:
             self.momentum[parameter] = torch.zeros_like(parameter)
         momentum = self.momentum[parameter].lerp_(gradient, 1 - KEPT_SHARE)
         direction = _as_matrix(gradient.lerp(momentum, KEPT_SHARE))  # O I*k*k
-        size = ADAMS_SIZE * math.sqrt(max(direction.shape))
         step = _as_weights(equalised(direction), parameter)
-        parameter.mul_(1 - self.learning_rate * WEIGHT_DECAY).add_(step, alpha=-self.learning_rate * size)
+        length = self.learning_rate * step_length(parameter)
+        parameter.mul_(1 - self.learning_rate * WEIGHT_DECAY).add_(step, alpha=-length)
         if parameter.dim() == 4:
             _hold(parameter)
+
+
+def step_length(weights: Tensor) -> float:
+    """In each direction of a layer, or of its biases in their one, in learning rates."""
+    return TURN if weights.dim() == 4 else ADAMS_SIZE * math.sqrt(weights.numel())
 
 
 def make_one_long(gradients: list[Tensor]) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from understudy.train.muon import ADAMS_SIZE, KEPT_SHARE, LARGEST_NORM, Muon, equalised
+from understudy.train.muon import ADAMS_SIZE, KEPT_SHARE, LARGEST_NORM, TURN, Muon, equalised
 
 
 def spread(rows: int, columns: int, *, smallest: float) -> Tensor:
@@ -37,8 +37,11 @@ def test_what_is_small_counts_too_and_nothing_stays_nothing() -> None:
     assert torch.equal(equalised(torch.zeros(8, 72)), torch.zeros(8, 72))
 
 
-def test_a_weight_lies_as_before_and_moves_as_far_as_adamw_would() -> None:
-    conv = nn.Conv2d(32, 16, 3).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+@pytest.mark.parametrize("num_inputs", [3, 16, 128])
+def test_a_layer_lies_as_before_and_is_turned_by_the_same_share_whatever_its_inputs(num_inputs: int) -> None:
+    drawn = nn.Conv2d(num_inputs, 16, 3)
+    nn.init.orthogonal_(drawn.weight, gain=2**0.5)
+    conv = drawn.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     before = conv.weight.detach().clone()
     conv.weight.grad = torch.randn_like(conv.weight)
     conv.bias.grad = None
@@ -46,9 +49,17 @@ def test_a_weight_lies_as_before_and_moves_as_far_as_adamw_would() -> None:
     optimizer.step()
     moved = conv.weight.detach() - before
     assert conv.weight.stride() == before.stride() == optimizer.momentum[conv.weight].stride()
-    # 16 directions of length 1 in 16 x 288 numbers, times the square root of the longer side
-    assert moved.square().mean().sqrt() == pytest.approx(ADAMS_SIZE * 1e-3, rel=0.15)
+    assert torch.linalg.svdvals(before.reshape(16, -1)).numpy() == pytest.approx(2**0.5, rel=1e-3)
+    assert torch.linalg.svdvals(moved.reshape(16, -1)).numpy() == pytest.approx(TURN * 1e-3, rel=0.15)
     assert conv.bias not in optimizer.momentum, "without a gradient it stays"
+
+
+def test_steps_are_adamws_in_the_narrowest_layers_and_in_biases() -> None:
+    for weights in (torch.zeros(16, 16, 3, 3), torch.zeros(24)):
+        parameter = nn.Parameter(weights)
+        parameter.grad = torch.randn_like(weights)
+        Muon([parameter], learning_rate=1e-3).step()
+        assert parameter.detach().square().mean().sqrt() == pytest.approx(ADAMS_SIZE * 1e-3, rel=0.15)
 
 
 def test_a_convolution_grows_no_larger_than_it_was_drawn_however_long_it_is_pulled() -> None:

@@ -35,7 +35,7 @@ from understudy.train.sync_plan import SyncPlan
 posix_only = pytest.mark.skipif(os.name == "nt", reason="kill -9 is a POSIX signal")
 INTERVAL = 4
 EVERYWHERE = {4: INTERVAL, 2: INTERVAL, 1: INTERVAL}
-TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-9}
+TOLERANCE = {torch.float32: 2e-4, torch.float64: 1e-9}
 NUM_STEPS = {torch.float32: 8, torch.float64: 50}
 """After so many in float32 a rounded number falls on the other side of a ReLU, and the ways part."""
 
@@ -236,7 +236,7 @@ def learn_in_tiny_steps(group: Group) -> list[Tensor]:
         take_steps(state, Alone(state.model), 5)  # a last layer of zeros, and no longer, would be other directions
         before = weights_of(state)
         sharing = shared(averaging(1, compression), state, group)
-        take_steps(state, sharing, 100, learning_rate=6e-9)
+        take_steps(state, sharing, 100, learning_rate=9e-9)
         sharing.close()
         moved.append(weights_of(state) - before)
     group.close()
