@@ -2,7 +2,7 @@
 
 A plate's colours are hardly ever below zero, and mostly rise and fall together. Of units that bend where chance has it,
 10 of 16 were on one side of their bend for 99 of 100 pixels of a street: a straight line, each like the others. What
-depends on how bright a pixel is was left to the few units behind them.
+depends on how bright a pixel is was left to a few.
 """
 
 from __future__ import annotations
