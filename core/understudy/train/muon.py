@@ -30,8 +30,8 @@ LARGEST_NORM = 1.1 * math.sqrt(2)
 by which features neither grow nor shrink from layer to layer."""
 ADAMS_SIZE = 0.2
 """Root mean square of AdamW's steps, in learning rates: that of steps of biases (arXiv 2502.16982, 2.2)."""
-TURN = 2.4
-"""Length of a convolution's step in each direction, in learning rates. It is AdamW's size in layers of 16 x 16 x 3 x 3,
+TURN = 3.4
+"""Length of a convolution's step in each direction, in learning rates. It is AdamW's size in layers of 32 x 32 x 3 x 3,
 by which rates mean what they do elsewhere."""
 POLYNOMIALS = (
     (8.28721201814563, -23.595886519098837, 17.300387312530933),

@@ -54,8 +54,8 @@ def test_a_layer_lies_as_before_and_is_turned_by_the_same_share_whatever_its_inp
     assert conv.bias not in optimizer.momentum, "without a gradient it stays"
 
 
-def test_steps_are_adamws_in_the_narrowest_layers_and_in_biases() -> None:
-    for weights in (torch.zeros(16, 16, 3, 3), torch.zeros(24)):
+def test_steps_are_adamws_in_layers_of_32_channels_and_in_biases() -> None:
+    for weights in (torch.zeros(32, 32, 3, 3), torch.zeros(24)):
         parameter = nn.Parameter(weights)
         parameter.grad = torch.randn_like(weights)
         Muon([parameter], learning_rate=1e-3).step()
