@@ -246,7 +246,7 @@ def learn_in_tiny_steps(group: Group) -> list[Tensor]:
         take_steps(state, Alone(state.model), 5)  # a last layer of zeros, and no longer, would be other directions
         before = weights_of(state)
         sharing = shared(averaging(1, compression), state, group)
-        take_steps(state, sharing, 100, learning_rate=9e-9)
+        take_steps(state, sharing, 100, learning_rate=6e-9)
         sharing.close()
         moved.append(weights_of(state) - before)
     group.close()
