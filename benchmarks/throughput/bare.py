@@ -64,13 +64,16 @@ class BareLoop:
 
     def step(self) -> None:
         self.backward()
-        self._optimizer.step()
-        self._optimizer.zero_grad()
+        self.optimize()
 
     def backward(self) -> None:
         with self._machine.autocast():
             answer = self._model.encoded_answer(self._encoded)
         (answer - self._truth).square().mean().backward()  # type: ignore[no-untyped-call]
+
+    def optimize(self) -> None:
+        self._optimizer.step()
+        self._optimizer.zero_grad()
 
     def step_flops(self) -> int:
         """Of forward and backward; the optimizer's are not the network's."""
