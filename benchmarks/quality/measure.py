@@ -26,7 +26,7 @@ from benchmarks.quality.few_shot import FewShot
 from benchmarks.quality.scores import Scores, scores
 from benchmarks.quality.trainers import Means, Ours, Task, Trainer
 from benchmarks.quality.tunet import Tunet
-from benchmarks.shots.files import PairFiles
+from benchmarks.shots.files import PairFiles, folder_of
 from benchmarks.shots.shot import Example, Kind, Shot
 
 SMALL = ("--model-size", "small")
@@ -84,9 +84,10 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def measure(name: str, shot: Shot, arguments: argparse.Namespace, folder: Path) -> None:
     """All ways, seed by seed, so that a machine whose speed drifts treats all alike."""
-    place = folder / name.replace(" ", "_").replace(",", "")
+    place = folder_of(name, folder)
     files = PairFiles(folder=place, seen_channels=shot.seen, wanted_channels=shot.wanted)
     examples = {frame: shot.example(frame) for frame in shot.frames}
+    shown = shot.held_out[len(shot.held_out) // 2]
     for frame, example in examples.items():
         files.write(frame, example)
     print(f"\n{name} ({shot.kind}), painted {len(shot.painted)} of {len(shot.frames)}")
@@ -105,6 +106,7 @@ def measure(name: str, shot: Shot, arguments: argparse.Namespace, folder: Path) 
             )
             for snapshot in WAYS[way].train(task):
                 answers = snapshot.answers({frame: examples[frame].seen for frame in shot.held_out})
+                files.write_answer(shown, way, seed, answers[shown])
                 found = scores(shot.wanted, answers, {frame: examples[frame].wanted for frame in shot.held_out})
                 where = {"shot": name, "way": way, "seed": seed, "step": snapshot.step, "seconds": snapshot.seconds}
                 print(f"  {way:24} {seed} {snapshot.seconds:5.0f} s {snapshot.step:6} {_told(found)}", flush=True)

@@ -1,10 +1,11 @@
-"""What measure has found, as a table for each shot and as one picture.
+"""What measure has found, as a table for each shot and as two pictures.
 
     python -m benchmarks.quality.report FOLDER [--at 60 300]
 
-FOLDER is that of measure --keep; report.md and report.png are written beside its scores.jsonl. A table tells each way's
-PSNR (of mattes also the error) at those seconds, and the rest at the last of them that it reached; with several seeds,
-the mean, and half of what lies between the best and the worst.
+FOLDER is that of measure --keep; report.md, report.png and frames.png are written beside its scores.jsonl. A table
+tells each way's PSNR (of mattes also the error) at those seconds, the rest at the last of them that it reached; with
+several seeds, the mean, and half of what lies between the best and the worst. frames.png shows what each way has made
+of a frame that was held out.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.quality.curves_picture import draw
+from benchmarks.quality.frames_picture import draw_frames
 from benchmarks.quality.results import Run, of, read_runs
 
 
@@ -25,11 +27,11 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--at", type=float, nargs="+", default=[60.0, 300.0], metavar="SECONDS")
     arguments = parser.parse_args(words)
     runs = read_runs(arguments.folder / "scores.jsonl")
-    text = "\n".join(
-        table(shot, of(runs, shot=shot), sorted(arguments.at)) for shot in dict.fromkeys(run.shot for run in runs)
-    )
+    shots, ways = (list(dict.fromkeys(getattr(run, name) for run in runs)) for name in ("shot", "way"))
+    text = "\n".join(table(shot, of(runs, shot=shot), sorted(arguments.at)) for shot in shots)
     (arguments.folder / "report.md").write_text(text, encoding="utf-8")
     draw(runs, arguments.folder / "report.png")
+    draw_frames(arguments.folder, shots, ways, arguments.folder / "frames.png")
     print(text)
 
 

@@ -38,6 +38,15 @@ class PairFiles:
         write_pixels(Sequence(self.seen).path(frame), self.seen_channels, example.seen)
         write_pixels(Sequence(self.wanted).path(frame), self.wanted_channels, example.wanted)
 
+    def write_answer(self, frame: int, way: str, seed: int, pixels: FloatPixels) -> None:
+        """What a way has made of a frame; in place of what it made of it earlier."""
+        write_pixels(self.folder / f"answer.{frame:04d}.{way}.{seed}.exr", self.wanted_channels, pixels)
+
+
+def folder_of(shot: str, kept: Path) -> Path:
+    """Of the files of a shot, by its name."""
+    return kept / shot.replace(" ", "_").replace(",", "")
+
 
 def write_pixels(path: Path, channels: tuple[str, ...], pixels: FloatPixels) -> None:
     """H W C, as float; its folder is made."""

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 from benchmarks.quality import measure
+from benchmarks.shots.shot import RGB
+
+from understudy.frames.psnr import PooledPsnr
+from understudy.frames.read import read_image
 
 
 @pytest.mark.slow
@@ -17,4 +21,9 @@ def test_a_few_seconds_of_training_are_scored_along_the_way(tmp_path: Path, caps
     assert [line["seconds"] for line in lines] == sorted(line["seconds"] for line in lines)
     assert {line["way"] for line in lines} == {"small"}
     assert lines[-1]["psnr"] > 25
+    answer = read_image(tmp_path / "rig_removal" / "answer.0009.small.0.exr", layer="rgb")
+    wanted = read_image(tmp_path / "rig_removal" / "wanted.0009.exr", layer="rgb")
+    of_one_frame = PooledPsnr(RGB)
+    of_one_frame.add(answer.pixels, wanted.pixels)
+    assert of_one_frame.decibels() == pytest.approx(lines[-1]["psnr"], abs=3)
     assert "plate as it is" in capsys.readouterr().out

@@ -6,10 +6,14 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.quality import report
 from benchmarks.quality.curves_picture import COLOURS
+from benchmarks.quality.frames_picture import SIDE
 from benchmarks.quality.results import read_runs
+from benchmarks.shots.files import PairFiles, folder_of
+from benchmarks.shots.shot import RGB, Example
 
 from understudy.frames.read import read_image
 
@@ -63,6 +67,28 @@ def test_the_picture_has_a_line_for_each_way(folder: Path) -> None:
     for colour in COLOURS[:2]:
         wanted = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
         assert (pixels == wanted).all(axis=2).sum() > 200, f"nothing is drawn in {colour}"
+
+
+def test_another_picture_shows_where_the_answers_are_most_wrong(folder: Path) -> None:
+    """A plate in green; right answers are blue, and one way's is red in a corner: there the picture looks."""
+    files = PairFiles(folder=folder_of("look", folder), seen_channels=RGB, wanted_channels=RGB)
+    green, blue, red = (np.zeros((200, 300, 3), np.float32) for _ in range(3))
+    green[..., 1] = blue[..., 2] = red[..., 2] = 1.0
+    red[-SIDE:, -SIDE:] = (1.0, 0.0, 0.0)
+    files.write(7, Example(seen=green, wanted=blue))
+    files.write_answer(7, "ours", 0, blue)
+    files.write_answer(7, "theirs", 0, red)
+    report.main([str(folder)])
+    pixels = read_image(folder / "frames.png", layer="rgb", colorspace="raw").pixels
+    count = [int((abs(pixels - colour) < 0.02).all(axis=2).sum()) for colour in ((0, 1, 0), (0, 0, 1), (1, 0, 0))]
+    assert min(count) > 1000
+    assert count[1] == pytest.approx(2 * count[0], rel=0.05), "truth and the right answer"
+    assert count[2] == pytest.approx(count[0], rel=0.1), "the corner fills its cell"
+
+
+def test_where_no_answers_were_kept_there_is_no_such_picture(folder: Path) -> None:
+    report.main([str(folder)])
+    assert not (folder / "frames.png").exists()
 
 
 def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
