@@ -83,7 +83,8 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "last units sleep": partial(patch.object, work.Work, "wakes", False),
     "last units wake": partial(patch.object, work.Work, "wakes", True),
     "no shifts": partial(patch.object, crops, "SHIFTED_SHARE", 0.0),
-    "no mirroring": partial(patch.object, prepare, "may_hold_directions", lambda _: True),
+    "no mirroring": partial(patch.object, crops, "MIRRORED_SHARE", 0.0),
+    "half mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.5),
     "no average": partial(patch.object, state, "AVERAGE_SHARE", 0.0),
 }
 

@@ -15,6 +15,9 @@ FOCUSED_SHARE = 0.5
 """Of the crops, that are drawn to where there is most to learn; the others lie anywhere."""
 MISSED_SHARE = 0.25
 """Of the crops, that are drawn to where the model is wrong now, others of the above to where its first guess was."""
+MIRRORED_SHARE = 0.125
+"""Of the crops, where they may be: a shot is hardly ever seen the other way round, and learning that costs steps; with
+none, what lies at the edge of the painted frames comes out worse."""
 SHIFTED_SHARE = 0.5
 """Of the crops, where plate and target may be moved by parts of a pixel (shifts.py)."""
 BLOCK = 16
@@ -90,7 +93,7 @@ class CropPlan:
         may_mirror: bool = True,
         may_shift: bool = False,
     ) -> None:
-        """`may_mirror`: half of the crops are mirrored; False where channels hold directions.
+        """`may_mirror`: MIRRORED_SHARE of the crops are mirrored; False where channels hold directions.
 
         `may_shift`: SHIFTED_SHARE of them are moved by parts of a pixel.
         """
@@ -116,7 +119,7 @@ class CropPlan:
             y, x = self._around(self._focus if kind < FOCUSED_SHARE - MISSED_SHARE else missed, pair, random)
         else:
             y, x = self._anywhere(pair, random)
-        mirrored = self.may_mirror and bool(random.random() < 0.5)
+        mirrored = self.may_mirror and bool(random.random() < MIRRORED_SHARE)
         return Crop(pair, y, x, mirrored, self._shift(random) if self._may_shift else (0.0, 0.0))
 
     def _random(self, number: int, stream: int) -> np.random.Generator:

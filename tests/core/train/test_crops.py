@@ -105,9 +105,9 @@ def test_a_crop_holds_the_pixels_of_its_place_and_mirror() -> None:
     pixels = np.arange(40 * 40 * 3, dtype=np.float32).reshape(40, 40, 3) / 4800
     pair = decoded(pixels, pixels[..., :1])
     plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3)
-    batch = gather((pair,), plan, Misses(plan.interest), range(20))
-    assert {drawn(plan, n).mirrored for n in range(20)} == {True, False}
-    for n in range(20):
+    batch = gather((pair,), plan, Misses(plan.interest), range(50))
+    assert {drawn(plan, n).mirrored for n in range(50)} == {True, False}
+    for n in range(50):
         crop = drawn(plan, n)
         expected = part_of(pair.input, Window.of_size(16, 16, crop.x, crop.y)).astype(np.float32)
         expected = expected[:, ::-1] if crop.mirrored else expected
