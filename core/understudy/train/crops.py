@@ -16,8 +16,8 @@ FOCUSED_SHARE = 0.5
 MISSED_SHARE = 0.25
 """Of the crops, that are drawn to where the model is wrong now, others of the above to where its first guess was."""
 MIRRORED_SHARE = 0.125
-"""Of the crops, where they may be: a shot is hardly ever seen the other way round, and learning that costs steps; with
-none, what lies at the edge of the painted frames comes out worse."""
+"""Of the crops, where they may be. A shot is hardly ever seen the other way round, so that with half of them most are
+learnt later; with none, what turns round is lost: roto of mirrored frames 30 dB, in place of 47."""
 SHIFTED_SHARE = 0.5
 """Of the crops, where plate and target may be moved by parts of a pixel (shifts.py)."""
 BLOCK = 16
