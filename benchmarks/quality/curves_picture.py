@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from benchmarks.quality.results import Run, of
+from benchmarks.quality.results import Run, of, shots_and_ways
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
@@ -28,7 +28,7 @@ LEAST_SPAN_DB = 2
 
 def draw(runs: Sequence[Run], path: Path) -> None:
     """All shots with one legend."""
-    shots, ways = (list(dict.fromkeys(getattr(run, name) for run in runs)) for name in ("shot", "way"))
+    shots, ways = shots_and_ways(runs)
     rows, columns = math.ceil(len(shots) / COLUMNS), min(COLUMNS, len(shots))
     size = (PANEL_INCHES[0] * columns, PANEL_INCHES[1] * rows + 0.6)
     figure = Figure(figsize=size, dpi=100, facecolor=BACKGROUND, layout="constrained")

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.quality.curves_picture import draw
 from benchmarks.quality.frames_picture import draw_frames
-from benchmarks.quality.results import Run, of, read_runs
+from benchmarks.quality.results import Run, of, read_runs, shots_and_ways
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -27,7 +27,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--at", type=float, nargs="+", default=[60.0, 300.0], metavar="SECONDS")
     arguments = parser.parse_args(words)
     runs = read_runs(arguments.folder / "scores.jsonl")
-    shots, ways = (list(dict.fromkeys(getattr(run, name) for run in runs)) for name in ("shot", "way"))
+    shots, ways = shots_and_ways(runs)
     text = "\n".join(table(shot, of(runs, shot=shot), sorted(arguments.at)) for shot in shots)
     (arguments.folder / "report.md").write_text(text, encoding="utf-8")
     draw(runs, arguments.folder / "report.png")

@@ -55,5 +55,10 @@ def _run(shot: str, way: str, seed: int, snapshots: Sequence[dict[str, float]]) 
     return Run(shot=shot, way=way, seed=seed, seconds=numbers.pop("seconds"), numbers=numbers)
 
 
+def shots_and_ways(runs: Sequence[Run]) -> tuple[list[str], list[str]]:
+    """In the order in which they come up."""
+    return list(dict.fromkeys(run.shot for run in runs)), list(dict.fromkeys(run.way for run in runs))
+
+
 def of(runs: Sequence[Run], *, shot: str, way: str | None = None) -> list[Run]:
     return [run for run in runs if run.shot == shot and way in (None, run.way)]

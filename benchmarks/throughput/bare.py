@@ -75,15 +75,6 @@ class BareLoop:
         self._optimizer.step()
         self._optimizer.zero_grad()
 
-    def step_flops(self) -> int:
-        """Of forward and backward; the optimizer's are not the network's."""
-        from torch.utils.flop_counter import FlopCounterMode  # slow to import: not before a start is timed
-
-        with FlopCounterMode(display=False) as counter:
-            self.backward()
-        self._model.zero_grad(set_to_none=True)
-        return int(counter.get_total_flops())
-
 
 def peak_flops(machine: Machine) -> float:
     """A second, of a matrix product on the machine and in its arithmetic: the fastest of several."""

@@ -27,7 +27,6 @@ LAUNCHES = 2000
 class Operation:
     """One call of the device."""
 
-    name: str
     flops: int
     bytes_moved: int
     """All that it is given and gives, once."""
@@ -66,7 +65,6 @@ class _Listener(TorchDispatchMode):  # type: ignore[no-untyped-call]
             counted = flop_registry.get(func.overloadpacket)
             self.operations.append(
                 Operation(
-                    name=str(func.overloadpacket),
                     flops=counted(*args, **given, out_val=out) if counted else 0,
                     bytes_moved=sum(tensor.numel() * tensor.element_size() for tensor in tensors),
                 )

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from benchmarks.throughput.bare import BareLoop, middle, peak_flops, quickest
-from benchmarks.throughput.bound import Speeds, least_seconds, measured_speeds, operations_of
+from benchmarks.throughput.bound import least_seconds, measured_speeds, operations_of
 from benchmarks.throughput.data import bare_decode_seconds, data_pace
 from benchmarks.throughput.shots import write_pairs
 from benchmarks.throughput.startup import beginning_of, demo_shot
@@ -134,24 +134,20 @@ def tell_steps(watch: Watch, arguments: argparse.Namespace) -> float:
 
 
 def tell_arithmetic(bare: BareLoop, machine: Machine, step_seconds: float) -> None:
-    peak, flops = peak_flops(machine), bare.step_flops()
+    bare.step()  # the first makes room for momentum
+    network, optimizer = operations_of(bare.backward), operations_of(bare.optimize)
+    peak, flops = peak_flops(machine), sum(operation.flops for operation in network)
     backward = flops / quickest(bare.backward, machine)
     print(
         f"peak (matrix product) {peak / 1e9:.0f} GFLOP/s; forward and backward {flops / 1e9:.1f} GFLOP, "
         f"{100 * backward / peak:.0f} % of the peak; bare step {100 * flops / step_seconds / peak:.0f} %"
     )
-    tell_bounds(bare, measured_speeds(machine, peak))
-
-
-def tell_bounds(bare: BareLoop, speeds: Speeds) -> None:
-    """By what a step's operations move, and by how many they are."""
-    network, optimizer = operations_of(bare.backward), operations_of(bare.optimize)
-    moved = sum(operation.bytes_moved for operation in network)
-    arithmetic = sum(operation.flops for operation in network) / speeds.flops
-    least, launches = least_seconds(network, speeds), (len(network) + len(optimizer)) * speeds.launch_seconds
+    speeds = measured_speeds(machine, peak)
+    moved, least = sum(operation.bytes_moved for operation in network), least_seconds(network, speeds)
+    launches = (len(network) + len(optimizer)) * speeds.launch_seconds
     print(
         f"forward and backward move {moved / 1e6:.0f} MB, {speeds.bytes_moved / 1e9:.0f} GB/s (a copy): from memory, "
-        f"{1e3 * least:.2f} ms at least, {100 * arithmetic / least:.0f} % of the peak at most; {len(network)} + "
+        f"{1e3 * least:.2f} ms at least, {100 * flops / peak / least:.0f} % of the peak at most; {len(network)} + "
         f"{len(optimizer)} operations of network and optimizer take {1e3 * launches:.2f} ms to begin"
     )
 

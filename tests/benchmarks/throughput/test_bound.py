@@ -6,6 +6,7 @@ import pytest
 import torch
 from benchmarks.throughput.bare import BareLoop
 from benchmarks.throughput.bound import Speeds, least_seconds, measured_speeds, operations_of
+from torch.utils.flop_counter import FlopCounterMode
 
 from understudy.train.device import Machine
 
@@ -31,9 +32,9 @@ def test_each_operation_takes_the_longer_of_computing_and_moving() -> None:
 
 def test_of_a_training_step_all_arithmetic_is_counted_backward_too() -> None:
     bare = BareLoop(CPU, model_size="small", batch_size=1, crop_size=32)
-    operations = operations_of(bare.backward)
-    assert sum(operation.flops for operation in operations) == bare.step_flops()
-    assert {"aten.convolution_backward", "aten.leaky_relu_backward"} <= {operation.name for operation in operations}
+    with FlopCounterMode(display=False) as counter:
+        bare.backward()
+    assert sum(operation.flops for operation in operations_of(bare.backward)) == counter.get_total_flops() > 0
 
 
 def test_speeds_of_this_machine_are_measured() -> None:
