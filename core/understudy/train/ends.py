@@ -23,18 +23,18 @@ Number = TypeVar("Number", bound=np.generic)
 
 def part_of(pixels: NDArray[Number], window: Window) -> NDArray[Number]:
     """H W or H W C pixels -> those in the window, h w or h w C: a view, or a copy where it hangs over."""
-    rows, columns = (0, window.y0, window.y1), (1, window.x0, window.x1)
-    hangs_over = window.y0 < 0 or window.y1 > pixels.shape[0]
-    for axis, first, end in (columns, rows) if hangs_over else (rows, columns):  # what only narrows it comes first
-        pixels = _along(pixels, axis, first, end)
-    return pixels
+    rows = _places(window.y0, window.y1, pixels.shape[0])
+    columns = _places(window.x0, window.x1, pixels.shape[1])
+    # in this order nothing outside the window is copied, but for what lies beside a corner
+    return pixels[:, columns][rows] if isinstance(columns, slice) else pixels[rows].take(columns, 1)
 
 
-def _along(pixels: NDArray[Number], axis: int, first: int, end: int) -> NDArray[Number]:
-    size = pixels.shape[axis]
+def _places(first: int, end: int, size: int) -> slice | NDArray[np.int64]:
+    """Of rows or columns."""
     if first < 0 or end > size:
-        return pixels.take(mirrored(first, end, size, torch.device("cpu")).numpy(), axis)
-    return pixels[first:end] if axis == 0 else pixels[:, first:end]
+        places: NDArray[np.int64] = mirrored(first, end, size, torch.device("cpu")).numpy()
+        return places
+    return slice(first, end)
 
 
 def carried_on(picture: Tensor, beyond: int = BEYOND) -> Tensor:

@@ -20,8 +20,8 @@ AVERAGE_SHARE = 0.998
 """Of the old average kept each step once the run is long: about the last 500 steps."""
 YOUNG_STEPS = 100
 """In which every step moves it."""
-STEPS_TOGETHER = 4
-"""That later on move it once: to go over all weights takes a hundredth of a step."""
+STEPS_TOGETHER = 10
+"""That later on move it once: to go over all weights each time takes a hundredth of every step."""
 
 
 @dataclass
