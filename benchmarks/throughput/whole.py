@@ -11,16 +11,19 @@ from unittest.mock import patch
 from benchmarks.throughput.bare import BareLoop, Clock, clock
 from torch import Tensor
 
+from understudy.dataset import DecodedPair
 from understudy.frames.colour import ColourRules
 from understudy.orders import Order
 from understudy.report.contact_sheet import Sheet
 from understudy.report.reporter import Reporter
 from understudy.settings import Settings
 from understudy.sources.sequences import SequenceSource
-from understudy.train import loop, sitting
-from understudy.train.batches import Batch, Prefetch
+from understudy.train import batches, loop, sitting
+from understudy.train.batches import Batch, Prefetch, gather
+from understudy.train.crops import CropPlan
 from understudy.train.device import Machine
 from understudy.train.loss import ErrorMeasure
+from understudy.train.misses import Misses
 from understudy.train.recorder import Recorder
 from understudy.train.schedule import StepPlan
 from understudy.train.session import train_new
@@ -62,6 +65,8 @@ class Watch:
     _bare: BareLoop | None = None
     _reporter: Reporter | None = None
     _begin: Clock | None = None
+    _gathered: int = 0
+    """Batches."""
 
     def step(
         self,
@@ -74,19 +79,32 @@ class Watch:
     ) -> Tensor:
         """train_step, timed."""
         self.machine = machine
-        done = state.step - WARM_UP_STEPS
-        if self.steps_a_round and done >= 0 and done % self.steps_a_round == 0:
-            self._turn(machine)
         begin = time.perf_counter()
         loss = train_step(state, batch, plan, machine, sharing, measure)
         end = clock(machine).seconds
         self.first_step_at = self.first_step_at or end
-        if done >= 0:
+        if state.step > WARM_UP_STEPS:
             self.insides.append(end - begin)
         return loss
 
+    def between_steps(self, batches_ahead: int) -> None:
+        """Where a round ends, the bare loop's turn, when so many batches are ready and none is gathered beside it."""
+        done = len(self.waits) - WARM_UP_STEPS
+        if self.machine and self.steps_a_round and done >= 0 and done % self.steps_a_round == 0:
+            while self._gathered < len(self.waits) + batches_ahead:
+                time.sleep(1e-5)
+            self._turn(self.machine)
+
+    def gather(
+        self, pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, *, pin: bool = False
+    ) -> Batch:
+        """batches.gather, counted."""
+        batch = gather(pairs, plan, misses, samples, pin=pin)
+        self._gathered += 1
+        return batch
+
     def _turn(self, machine: Machine) -> None:
-        """Between rounds: what the program still draws belongs to the round that is over."""
+        """What the program still draws belongs to the round that is over."""
         if self._bare is None:
             assert self.make_bare
             self._bare = self.make_bare(machine)
@@ -111,10 +129,11 @@ class Watch:
 
         class SeenPrefetch(Prefetch):
             def __iter__(self) -> Iterator[Batch]:
-                batches = super().__iter__()
+                ready = super().__iter__()
                 while True:
+                    watch.between_steps(self._ready.maxsize + 1)  # and one, for which there is no room yet
                     begin = time.perf_counter()
-                    batch = next(batches)
+                    batch = next(ready)
                     watch.waits.append(time.perf_counter() - begin)
                     yield batch
 
@@ -137,6 +156,7 @@ class Watch:
         stack = ExitStack()
         stack.enter_context(patch.object(loop, "train_step", self.step))
         stack.enter_context(patch.object(loop, "Prefetch", SeenPrefetch))
+        stack.enter_context(patch.object(batches, "gather", self.gather))
         stack.enter_context(patch.object(sitting, "Reporter", SeenReporter))
         stack.enter_context(patch.object(sitting, "Recorder", SeenRecorder))
         return stack
