@@ -84,6 +84,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "last units wake": partial(patch.object, work.Work, "wakes", True),
     "no shifts": partial(patch.object, crops, "SHIFTED_SHARE", 0.0),
     "no mirroring": partial(patch.object, crops, "MIRRORED_SHARE", 0.0),
+    "an eighth mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.125),
     "half mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.5),
     "no average": partial(patch.object, state, "AVERAGE_SHARE", 0.0),
 }
