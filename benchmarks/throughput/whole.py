@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from unittest.mock import patch
 
@@ -19,12 +20,13 @@ from understudy.report.reporter import Reporter
 from understudy.settings import Settings
 from understudy.sources.sequences import SequenceSource
 from understudy.train import batches, loop, sitting
-from understudy.train.batches import Batch, Prefetch, gather
-from understudy.train.crops import CropPlan
+from understudy.train.batches import Batch, batches_from, gather
+from understudy.train.crops import CropPlan, Share
 from understudy.train.device import Machine
 from understudy.train.loss import ErrorMeasure
 from understudy.train.misses import Misses
 from understudy.train.recorder import Recorder
+from understudy.train.run import Run
 from understudy.train.schedule import StepPlan
 from understudy.train.session import train_new
 from understudy.train.sharing import Sharing
@@ -65,8 +67,8 @@ class Watch:
     _bare: BareLoop | None = None
     _reporter: Reporter | None = None
     _begin: Clock | None = None
-    _gathered: int = 0
-    """Batches."""
+    _gathering: threading.Lock = field(default_factory=threading.Lock)
+    """Held by whoever gathers crops, and by the bare loop while it has its turn."""
 
     def step(
         self,
@@ -87,21 +89,27 @@ class Watch:
             self.insides.append(end - begin)
         return loss
 
-    def between_steps(self, batches_ahead: int) -> None:
-        """Where a round ends, the bare loop's turn, when so many batches are ready and none is gathered beside it."""
+    def waited(self, ready: Iterator[Batch]) -> Iterator[Batch]:
+        """The batches, timed; where a round ends, the bare loop has its turn, with nothing gathered beside it."""
+        while True:
+            self._between_steps()
+            begin = time.perf_counter()
+            batch = next(ready)
+            self.waits.append(time.perf_counter() - begin)
+            yield batch
+
+    def _between_steps(self) -> None:
         done = len(self.waits) - WARM_UP_STEPS
         if self.machine and self.steps_a_round and done >= 0 and done % self.steps_a_round == 0:
-            while self._gathered < len(self.waits) + batches_ahead:
-                time.sleep(1e-5)
-            self._turn(self.machine)
+            with self._gathering:
+                self._turn(self.machine)
 
     def gather(
         self, pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, *, pin: bool = False
     ) -> Batch:
-        """batches.gather, counted."""
-        batch = gather(pairs, plan, misses, samples, pin=pin)
-        self._gathered += 1
-        return batch
+        """batches.gather, but not in the bare loop's turn."""
+        with self._gathering:
+            return gather(pairs, plan, misses, samples, pin=pin)
 
     def _turn(self, machine: Machine) -> None:
         """What the program still draws belongs to the round that is over."""
@@ -127,15 +135,10 @@ class Watch:
         """Inside the `with` block a training is seen."""
         watch = self
 
-        class SeenPrefetch(Prefetch):
-            def __iter__(self) -> Iterator[Batch]:
-                ready = super().__iter__()
-                while True:
-                    watch.between_steps(self._ready.maxsize + 1)  # and one, for which there is no room yet
-                    begin = time.perf_counter()
-                    batch = next(ready)
-                    watch.waits.append(time.perf_counter() - begin)
-                    yield batch
+        @contextmanager
+        def seen_batches(step: int, run: Run, misses: Misses, share: Share) -> Iterator[Iterator[Batch]]:
+            with batches_from(step, run, misses, share) as ready:
+                yield watch.waited(ready)
 
         class SeenReporter(Reporter):
             def __enter__(self) -> Reporter:
@@ -155,7 +158,7 @@ class Watch:
 
         stack = ExitStack()
         stack.enter_context(patch.object(loop, "train_step", self.step))
-        stack.enter_context(patch.object(loop, "Prefetch", SeenPrefetch))
+        stack.enter_context(patch.object(loop, "batches_from", seen_batches))
         stack.enter_context(patch.object(batches, "gather", self.gather))
         stack.enter_context(patch.object(sitting, "Reporter", SeenReporter))
         stack.enter_context(patch.object(sitting, "Recorder", SeenRecorder))

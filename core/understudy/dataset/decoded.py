@@ -55,6 +55,11 @@ class DecodedPair:
     validation square; None: all count."""
     facts: PairFacts
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether neither side lies in a mapped file (shelf.py)."""
+        return not any(isinstance(side.base, np.memmap) for side in (self.input, self.target))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:

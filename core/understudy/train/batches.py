@@ -1,10 +1,12 @@
-"""Crops gathered into tensors, one step ahead of the loop, on a thread."""
+"""Crops gathered into tensors, between the steps or ahead of the loop, on a thread."""
 
 from __future__ import annotations
 
+import itertools
 import queue
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,6 +21,7 @@ from understudy.train.crops import Crop, CropPlan, Share
 from understudy.train.device import Machine
 from understudy.train.ends import part_of
 from understudy.train.misses import Misses
+from understudy.train.run import Run
 from understudy.train.shifts import shifted, still_valid
 
 Number = TypeVar("Number", bound=np.generic)
@@ -135,25 +138,37 @@ def _lay(pixels: NDArray[Number], room: NDArray[Number], mirrored: bool) -> None
         room[..., channel] = pixels[:, ::-1, channel]
 
 
-class Prefetch:
-    """Iterates over the batches of steps first, first+1, ...; the next is being gathered while one is in use."""
+@contextmanager
+def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[Iterator[Batch]]:
+    """Those of step, step + 1, and so on, this rank's `share` of each.
 
-    def __init__(
-        self,
-        pairs: tuple[DecodedPair, ...],
-        plan: CropPlan,
-        misses: Misses,
-        *,
-        batch_size: int,
-        share: Share,
-        first_step: int,
-        pin: bool,
-    ) -> None:
-        """`batch_size`: crops a step over all ranks, of which `share` are gathered here."""
+    A thread gathers them ahead where that costs the loop nothing, for a GPU; or spares it a disk, as what is mapped
+    may lie there. Else each is gathered when it is asked for: on a CPU the thread would take a core and Python's lock
+    away from the step, and for twice as long as it takes in between.
+    """
+    is_cpu = run.machine.device.type == "cpu"
+    pin = run.machine.device.type == "cuda"
+    gathered = (
+        gather(run.training, run.crops, misses, share.of_step(each, run.batch_size), pin=pin)
+        for each in itertools.count(step)
+    )
+    if is_cpu and all(pair.is_in_memory for pair in run.training):
+        yield gathered
+        return
+    prefetch = Prefetch(gathered)
+    try:
+        yield iter(prefetch)
+    finally:
+        prefetch.close()
+
+
+class Prefetch:
+    """Iterates over what another iterator makes, on a thread, up to three ahead."""
+
+    def __init__(self, batches: Iterator[Batch]) -> None:
         self._ready: queue.Queue[Batch | BaseException] = queue.Queue(maxsize=2)
         self._closing = threading.Event()
-        arguments = (pairs, plan, misses, batch_size, share, first_step, pin)
-        self._thread = threading.Thread(target=self._work, args=arguments, name="prefetch", daemon=True)
+        self._thread = threading.Thread(target=self._work, args=(batches,), name="prefetch", daemon=True)
         self._thread.start()
 
     def __iter__(self) -> Iterator[Batch]:
@@ -172,23 +187,11 @@ class Prefetch:
             except queue.Empty:
                 self._thread.join(timeout=0.01)
 
-    def _work(
-        self,
-        pairs: tuple[DecodedPair, ...],
-        plan: CropPlan,
-        misses: Misses,
-        batch_size: int,
-        share: Share,
-        first_step: int,
-        pin: bool,
-    ) -> None:
-        step = first_step
-        while not self._closing.is_set():
-            samples = range((step - 1) * batch_size, step * batch_size)
-            try:
-                own = share.of(samples) or samples[:1]  # a rank without crops of its own computes one, for nothing
-                self._ready.put(gather(pairs, plan, misses, own, pin=pin))
-            except BaseException as error:
-                self._ready.put(error)  # raised in the loop's thread, which owns the run
-                return
-            step += 1
+    def _work(self, batches: Iterator[Batch]) -> None:
+        try:
+            for batch in batches:
+                self._ready.put(batch)
+                if self._closing.is_set():
+                    return
+        except BaseException as error:
+            self._ready.put(error)  # raised in the loop's thread, which owns the run

@@ -58,6 +58,11 @@ class Share:
         start = self.index * each + min(self.index, more)
         return samples[start : start + each + (self.index < more)]
 
+    def of_step(self, step: int, batch_size: int) -> range:
+        """What this rank computes in a step, counted from 1: its samples, or one for nothing where it has none."""
+        samples = range((step - 1) * batch_size, step * batch_size)
+        return self.of(samples) or samples[:1]
+
     def weight(self, batch_size: int) -> float:
         """Its part of a step, 0 to 1."""
         return len(self.of(range(batch_size))) / batch_size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from understudy.errors import RanksMissing
 from understudy.ranks.roster import Go
-from understudy.train.batches import Prefetch
+from understudy.train.batches import batches_from
 from understudy.train.company import Company, Evicted, Parted, Regroup
 from understudy.train.recorder import Pen
 from understudy.train.run import Run
@@ -47,16 +47,7 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
         pen.checkpoint()
         return ""
     pace = Pace(step=state.step, elapsed_seconds=state.elapsed_seconds)
-    batches = Prefetch(
-        run.training,
-        run.crops,
-        state.misses,
-        batch_size=run.batch_size,
-        share=sharing.share,
-        first_step=state.step + 1,
-        pin=run.machine.device.type == "cuda",
-    )
-    try:
+    with batches_from(state.step + 1, run, state.misses, sharing.share) as batches:
         for batch in batches:
             step = state.step + 1
             plan = run.schedule.plan(step, pace.elapsed_at(step - 1))
@@ -82,6 +73,4 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
                 return "" if is_over else agreed.stop
             if agreed.regroup:
                 raise Regroup("a rank waits to join")
-    finally:
-        batches.close()
     raise AssertionError("the batches never end")

@@ -54,17 +54,16 @@ class _ImageLoss(torch.autograd.Function):
             beside = below = None
         else:
             valid = torch.ones_like(error) * valid  # N C H W, as arithmetic between unlike shapes is slow
-            error *= valid
             beside, below = valid[..., 1:] * valid[..., :-1], valid[..., 1:, :] * valid[..., :-1, :]
-        loss, gradient = _mean(error, valid, measure)
-        across, pull = _mean(error[..., 1:] - error[..., :-1], beside, measure)
-        gradient[..., 1:].add_(pull, alpha=EDGE_WEIGHT)
-        gradient[..., :-1].sub_(pull, alpha=EDGE_WEIGHT)
-        down, pull = _mean(error[..., 1:, :] - error[..., :-1, :], below, measure)
-        gradient[..., 1:, :].add_(pull, alpha=EDGE_WEIGHT)
-        gradient[..., :-1, :].sub_(pull, alpha=EDGE_WEIGHT)
+        loss, gradient = _mean(error, valid, 1.0, measure)
+        across, pull = _mean(error[..., 1:] - error[..., :-1], beside, EDGE_WEIGHT, measure)
+        gradient[..., 1:].add_(pull)
+        gradient[..., :-1].sub_(pull)
+        down, pull = _mean(error[..., 1:, :] - error[..., :-1, :], below, EDGE_WEIGHT, measure)
+        gradient[..., 1:, :].add_(pull)
+        gradient[..., :-1, :].sub_(pull)
         ctx.save_for_backward(gradient)
-        return loss + EDGE_WEIGHT * (across + down)
+        return loss + across + down
 
     @staticmethod
     @once_differentiable
@@ -73,17 +72,26 @@ class _ImageLoss(torch.autograd.Function):
         return gradient * slope, None, None, None
 
 
-def _mean(values: Tensor, valid: Tensor | None, measure: ErrorMeasure) -> tuple[Tensor, Tensor]:
-    """The mean over crops of each crop's mean over its own valid pixels, and its gradient, shaped as the values."""
+def _mean(values: Tensor, valid: Tensor | None, share: float, measure: ErrorMeasure) -> tuple[Tensor, Tensor]:
+    """`share` of the mean over crops of each crop's mean over its own valid pixels, and its gradient.
+
+    values, their gradient: N C H W, channels last; of those not valid there is nothing left in `values` afterwards.
+    """
     if valid is None:
-        weight: Tensor | float = 1 / values.numel()
+        weight: Tensor | float = share / values.numel()
     else:
+        values *= valid
         counts = valid.sum(dim=(1, 2, 3), keepdim=True)  # N 1 1 1
-        weight = valid / (counts.clamp_min(1) * len(values))
+        weight = share / (counts.clamp_min(1) * len(values))
     gradient = values * (2 * weight)
-    loss = (values * gradient).sum() / 2
+    loss = torch.dot(_in_memory_order(values), _in_memory_order(gradient)) / 2
     if measure == "sharp":
-        root = (values.square() + ROUNDNESS**2).sqrt_()
+        root = values.square().add_(ROUNDNESS**2).sqrt_()
         loss += ABSOLUTE_SHARE * ((root - ROUNDNESS) * weight).sum()
-        gradient += values / root * (ABSOLUTE_SHARE * weight)
+        gradient += (values / root).mul_(ABSOLUTE_SHARE * weight)
     return loss, gradient
+
+
+def _in_memory_order(values: Tensor) -> Tensor:
+    """N C H W, channels last -> N*H*W*C."""
+    return values.permute(0, 2, 3, 1).flatten()

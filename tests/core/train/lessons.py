@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 import numpy as np
 import torch
 from tests.core.train.decoded import decoded
 from torch import Tensor
 
-from understudy.dataset import DecodedPair
+from understudy.dataset import Dataset, DecodedPair
+from understudy.frames.colour import ColourRules
 from understudy.runs import RunFiles
+from understudy.settings import Settings
 from understudy.train.batches import gather
 from understudy.train.checkpoint import load_checkpoint
 from understudy.train.crops import CropPlan
@@ -18,7 +21,8 @@ from understudy.train.device import Machine
 from understudy.train.fit import fit_model
 from understudy.train.model_file import load_model, load_tensors
 from understudy.train.network import NetworkSpec, Understudy
-from understudy.train.schedule import StepPlan
+from understudy.train.run import Run
+from understudy.train.schedule import Schedule, StepPlan
 from understudy.train.sharing import Sharing
 from understudy.train.state import TrainingState, new_state
 from understudy.train.step import train_step
@@ -64,6 +68,27 @@ def crops() -> CropPlan:
     return CropPlan(pairs(), tuple(np.ones((3, 3), np.float32) for _ in pairs()), crop_size=CROP_SIZE, seed=3)
 
 
+def small_run(settings: Settings | None = None, training: tuple[DecodedPair, ...] | None = None) -> Run:
+    """Of the pairs above, if no others are given."""
+    training = training or pairs()
+    return Run(
+        files=RunFiles(Path(), "r"),
+        settings=settings or Settings(),
+        dataset=Dataset(pairs=training, input_channels=RGB, target_channels=RGB),
+        training=training,
+        squares=(),
+        colour=ColourRules(),
+        machine=machine(torch.float32),
+        schedule=Schedule(total_steps=100, peak_learning_rate=1e-3, fall="held", multi_resolution=False),
+        measure="squared",
+        miss_power=1,
+        wakes=False,
+        batch_size=BATCH_SIZE,
+        crops=crops(),
+        previews=(),
+    )
+
+
 def take_steps(
     state: TrainingState,
     sharing: Sharing,
@@ -76,8 +101,8 @@ def take_steps(
     """As the loop does: this rank's crops of each step, then the step."""
     dtype = next(state.model.parameters()).dtype
     for step in range(state.step + 1, state.step + 1 + num_steps):
-        samples = range((step - 1) * batch_size, step * batch_size)
-        batch = gather(pairs(), crops(), state.misses, sharing.share.of(samples) or samples[:1]).to(machine(dtype))
+        samples = sharing.share.of_step(step, batch_size)
+        batch = gather(pairs(), crops(), state.misses, samples).to(machine(dtype))
         sharing.begin_step(step, reduction, is_last=False)
         plan = StepPlan(learning_rate=learning_rate, reduction=reduction)
         train_step(state, batch, plan, machine(dtype), sharing)

@@ -14,7 +14,7 @@ from tests.core.train.decoded import decoded
 
 from understudy.frames.kinds import may_hold_directions
 from understudy.frames.window import Window
-from understudy.train.batches import Prefetch, gather
+from understudy.train.batches import gather
 from understudy.train.crops import BLOCK, Crop, CropPlan, Focus, Share, most_interesting
 from understudy.train.ends import BEYOND, part_of
 from understudy.train.misses import Misses
@@ -167,23 +167,4 @@ def test_the_shares_of_a_step_are_alike_and_make_it_up(size: int, batch_size: in
     [(5, [range(5, 7), range(7, 9), range(9, 10)]), (2, [range(2, 3), range(3, 4), range(2, 3)])],
 )
 def test_a_rank_gets_its_share_of_the_crops_or_one_to_keep_it_busy(batch_size: int, samples: list[range]) -> None:
-    pair = decoded(np.random.default_rng(0).random((40, 40, 3)), np.zeros((40, 40, 1)))
-    plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3)
-    misses = Misses(plan.interest)
-    for index in range(3):
-        share = Share(index=index, size=3)
-        prefetch = Prefetch((pair,), plan, misses, batch_size=batch_size, share=share, first_step=2, pin=False)
-        assert next(iter(prefetch)).input.equal(gather((pair,), plan, misses, samples[index]).input)
-        prefetch.close()
-
-
-def test_prefetched_batches_are_those_of_their_steps_and_the_thread_ends() -> None:
-    pair = decoded(np.random.default_rng(0).random((40, 40, 3)), np.zeros((40, 40, 1)))
-    plan = CropPlan((pair,), (np.ones((3, 3), np.float32),), crop_size=16, seed=3)
-    prefetch = Prefetch((pair,), plan, Misses(plan.interest), batch_size=4, share=Share(), first_step=7, pin=False)
-    batches = iter(prefetch)
-    for step in (7, 8, 9):
-        expected = gather((pair,), plan, Misses(plan.interest), range(4 * (step - 1), 4 * step))
-        assert next(batches).input.equal(expected.input)
-    prefetch.close()
-    assert not prefetch._thread.is_alive()
+    assert [Share(index=index, size=3).of_step(2, batch_size) for index in range(3)] == samples

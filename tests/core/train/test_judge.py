@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.core.train.lessons import first_state, machine, pairs, saved_state
+from tests.core.train.lessons import first_state, machine, pairs, saved_state, small_run
 from tests.core.train.shots import SmallShot, write_picture
-from tests.core.train.test_sync_plan import small_run
 from torch import float32
 
 from understudy.cli.main import main

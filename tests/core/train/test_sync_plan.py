@@ -6,19 +6,24 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.core.train.lessons import BATCH_SIZE, average_of, crops, first_state, machine, pairs, take_steps, weights_of
+from tests.core.train.lessons import (
+    BATCH_SIZE,
+    average_of,
+    crops,
+    first_state,
+    machine,
+    pairs,
+    small_run,
+    take_steps,
+    weights_of,
+)
 from tests.core.train.together import together
 from torch import Tensor
 
-from understudy.dataset import Dataset
 from understudy.errors import UnderstudyError
-from understudy.frames.colour import ColourRules
-from understudy.runs import RunFiles
 from understudy.settings import Settings, SyncMode
 from understudy.train.batches import gather
 from understudy.train.group import Group
-from understudy.train.run import Run
-from understudy.train.schedule import Schedule
 from understudy.train.sync_plan import (
     AFFORDABLE_SHARE,
     LONGEST_INTERVAL,
@@ -201,22 +206,3 @@ def train_by_settings(group: Group) -> dict[str, Tensor]:
 
 def no_wait(step: int) -> None:
     """The ranks keep step by what they exchange."""
-
-
-def small_run(settings: Settings) -> Run:
-    return Run(
-        files=RunFiles(Path(), "r"),
-        settings=settings,
-        dataset=Dataset(pairs=pairs(), input_channels=("R", "G", "B"), target_channels=("R", "G", "B")),
-        training=pairs(),
-        squares=(),
-        colour=ColourRules(),
-        machine=machine(torch.float32),
-        schedule=Schedule(total_steps=100, peak_learning_rate=1e-3, fall="held", multi_resolution=False),
-        measure="squared",
-        miss_power=1,
-        wakes=False,
-        batch_size=BATCH_SIZE,
-        crops=crops(),
-        previews=(),
-    )

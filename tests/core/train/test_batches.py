@@ -1,0 +1,57 @@
+"""Batches are those of their steps, gathered between them, or ahead where a disk or a GPU may keep one waiting."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.core.train.lessons import BATCH_SIZE, crops, pairs, small_run
+
+from understudy.dataset import DecodedPair
+from understudy.dataset.shelf import Shelf
+from understudy.train.batches import batches_from, gather
+from understudy.train.crops import Focus, Share
+from understudy.train.misses import Misses
+
+
+def mapped_pairs(folder: Path) -> tuple[DecodedPair, ...]:
+    """The plates in memory, the paint in a mapped file."""
+    with Shelf(0, lambda: (folder / "frames").open("x+b"), folder) as shelf:
+        kept = [shelf.keep(pair.target) for pair in pairs()]
+        return tuple(replace(pair, target=shelf.take(place)) for pair, place in zip(pairs(), kept, strict=True))
+
+
+def prefetching() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "prefetch"]
+
+
+@pytest.mark.parametrize("is_mapped", [False, True])
+def test_batches_are_those_of_their_steps_and_a_thread_gathers_them_only_from_a_file(
+    is_mapped: bool, tmp_path: Path
+) -> None:
+    run = small_run(training=mapped_pairs(tmp_path) if is_mapped else pairs())
+    misses, share = Misses(crops().interest), Share(index=1, size=2)
+    with batches_from(7, run, misses, share) as batches:
+        assert len(prefetching()) == is_mapped
+        for step in (7, 8, 9):
+            samples = share.of(range(BATCH_SIZE * (step - 1), BATCH_SIZE * step))
+            expected = gather(pairs(), crops(), misses, samples)
+            batch = next(batches)
+            assert batch.crops == expected.crops
+            assert batch.input.equal(expected.input)
+            assert batch.target.equal(expected.target)
+    assert prefetching() == []
+
+
+class Unreadable(Misses):
+    def focus(self, sample: int) -> Focus:
+        raise OSError(f"sample {sample}")
+
+
+def test_what_fails_on_the_thread_is_raised_in_the_loop(tmp_path: Path) -> None:
+    run, misses = small_run(training=mapped_pairs(tmp_path)), Unreadable(crops().interest)
+    with batches_from(1, run, misses, Share()) as batches, pytest.raises(OSError, match="sample 0"):
+        next(batches)
+    assert prefetching() == []
