@@ -1,11 +1,16 @@
-"""Which crops a step sees: drawn from (seed, sample number) and what is still wrong; a resumed run sees the same."""
+"""Which crops a step sees: drawn from (seed, sample number) and what is still wrong; a resumed run sees the same.
+
+Places and all else of a pair's crops come from Sobol's points, which fill a cube more evenly than chance does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from understudy.dataset import DecodedPair
@@ -24,6 +29,9 @@ SHIFTED_SHARE = 0.5
 BLOCK = 16
 """Side in pixels of the squares by which that difference is remembered."""
 
+
+POINTS = 512
+"""Of one pair, that fill the cube together: a power of two."""
 
 Interest = NDArray[np.float32]
 """Of one pair, rows x columns of BLOCK pixels: each block's share of what is to be learnt."""
@@ -76,12 +84,12 @@ class Focus:
         self._cumulative = [np.cumsum(part.ravel(), dtype=np.float64) for part in blocks]
         self._columns = [part.shape[1] for part in blocks]
 
-    def block(self, pair: int, random: np.random.Generator) -> tuple[int, int] | None:
-        """Its row and column; None where no block has a part."""
+    def block(self, pair: int, where: float) -> tuple[int, int] | None:
+        """Its row and column, by a number from 0 to 1; None where no block has a part."""
         cumulative = self._cumulative[pair]
         if cumulative[-1] <= 0:
             return None
-        block = int(np.searchsorted(cumulative, random.random() * cumulative[-1], side="right"))
+        block = int(np.searchsorted(cumulative, where * cumulative[-1], side="right"))
         row, column = divmod(min(block, len(cumulative) - 1), self._columns[pair])
         return row, column
 
@@ -118,40 +126,60 @@ class CropPlan:
         `missed`: what is wrong still.
         """
         turn, place_in_turn = divmod(sample, len(self._sizes))
-        pair = int(self._random(turn, 0).permutation(len(self._sizes))[place_in_turn])
-        random = self._random(sample, 1)
-        kind = random.random()
+        pair = int(_order(self._seed, turn, len(self._sizes))[place_in_turn])
+        kind, where, down, across, mirrored, shifted, shift_down, shift_across = _point(self._seed, pair, turn)
         if kind < FOCUSED_SHARE:
-            y, x = self._around(self._focus if kind < FOCUSED_SHARE - MISSED_SHARE else missed, pair, random)
+            focus = self._focus if kind < FOCUSED_SHARE - MISSED_SHARE else missed
+            y, x = self._around(focus.block(pair, where), pair, down, across)
         else:
-            y, x = self._anywhere(pair, random)
-        mirrored = self.may_mirror and bool(random.random() < MIRRORED_SHARE)
-        return Crop(pair, y, x, mirrored, self._shift(random) if self._may_shift else (0.0, 0.0))
+            y, x = self._anywhere(pair, down, across)
+        is_shifted = self._may_shift and shifted < SHIFTED_SHARE
+        shift = (shift_down - 0.5, shift_across - 0.5) if is_shifted else (0.0, 0.0)
+        return Crop(pair, y, x, self.may_mirror and mirrored < MIRRORED_SHARE, shift)
 
-    def _random(self, number: int, stream: int) -> np.random.Generator:
-        return np.random.Generator(np.random.Philox(key=[self._seed, 2 * number + stream]))
-
-    def _shift(self, random: np.random.Generator) -> tuple[float, float]:
-        is_shifted = random.random() < SHIFTED_SHARE
-        return (random.uniform(-0.5, 0.5), random.uniform(-0.5, 0.5)) if is_shifted else (0.0, 0.0)
-
-    def _anywhere(self, pair: int, random: np.random.Generator) -> tuple[int, int]:
+    def _anywhere(self, pair: int, down: float, across: float) -> tuple[int, int]:
         height, width = self._sizes[pair]
-        y = int(random.integers(-BEYOND, height - self.height + BEYOND + 1))
-        x = int(random.integers(-BEYOND, width - self.width + BEYOND + 1))
+        y = _whole(down, height - self.height + 2 * BEYOND + 1) - BEYOND
+        x = _whole(across, width - self.width + 2 * BEYOND + 1) - BEYOND
         return y, x
 
-    def _around(self, focus: Focus, pair: int, random: np.random.Generator) -> tuple[int, int]:
-        block = focus.block(pair, random)
+    def _around(self, block: tuple[int, int] | None, pair: int, down: float, across: float) -> tuple[int, int]:
         if block is None:
-            return self._anywhere(pair, random)
+            return self._anywhere(pair, down, across)
         row, column = block
         height, width = self._sizes[pair]
         # the block of interest lands anywhere in the crop, not always in its middle
-        y = row * BLOCK + BLOCK // 2 - int(random.integers(self.height))
-        x = column * BLOCK + BLOCK // 2 - int(random.integers(self.width))
+        y = row * BLOCK + BLOCK // 2 - _whole(down, self.height)
+        x = column * BLOCK + BLOCK // 2 - _whole(across, self.width)
         y_end, x_end = height - self.height + BEYOND, width - self.width + BEYOND
         return min(max(y, -BEYOND), y_end), min(max(x, -BEYOND), x_end)
+
+
+@lru_cache(maxsize=8)
+def _order(seed: int, turn: int, num_pairs: int) -> NDArray[np.int64]:
+    """In which the pairs come up in a pass over the set."""
+    return np.random.Generator(np.random.Philox(key=[seed, turn])).permutation(num_pairs)
+
+
+def _point(seed: int, pair: int, turn: int) -> list[float]:
+    """Eight numbers from 0 to below 1 for a pair's crop in that pass."""
+    some, number = divmod(turn, POINTS)
+    point: list[float] = _points(seed, pair, some)[number].tolist()
+    return point
+
+
+@lru_cache(maxsize=2048)
+def _points(seed: int, pair: int, some: int) -> NDArray[np.float64]:
+    """POINTS 8."""
+    own_seed = int(np.random.SeedSequence([seed, pair, some]).generate_state(1)[0])
+    engine = torch.quasirandom.SobolEngine(8, scramble=True, seed=own_seed)  # type: ignore[no-untyped-call]
+    points: NDArray[np.float64] = engine.draw(POINTS, dtype=torch.float64).numpy()
+    return points
+
+
+def _whole(number: float, end: int) -> int:
+    """From 0 to below 1 -> 0 to before `end`."""
+    return min(int(number * end), end - 1)
 
 
 def most_interesting(interest: NDArray[np.float32], pair: DecodedPair, height: int, width: int) -> tuple[int, int]:

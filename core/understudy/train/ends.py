@@ -6,6 +6,7 @@ next to the same few rows, which crops within the frame hardly ever hold: mattes
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -31,10 +32,13 @@ def part_of(pixels: NDArray[Number], window: Window) -> NDArray[Number]:
 
 def _places(first: int, end: int, size: int) -> slice | NDArray[np.int64]:
     """Of rows or columns."""
-    if first < 0 or end > size:
-        places: NDArray[np.int64] = mirrored(first, end, size, torch.device("cpu")).numpy()
-        return places
-    return slice(first, end)
+    return slice(first, end) if first >= 0 and end <= size else _turned_back(first, end, size)
+
+
+@lru_cache(maxsize=256)
+def _turned_back(first: int, end: int, size: int) -> NDArray[np.int64]:
+    places: NDArray[np.int64] = mirrored(first, end, size, torch.device("cpu")).numpy()
+    return places
 
 
 def carried_on(picture: Tensor, beyond: int = BEYOND) -> Tensor:

@@ -15,7 +15,7 @@ from tests.core.train.decoded import decoded
 from understudy.frames.kinds import may_hold_directions
 from understudy.frames.window import Window
 from understudy.train.batches import gather
-from understudy.train.crops import BLOCK, Crop, CropPlan, Focus, Share, most_interesting
+from understudy.train.crops import BLOCK, MIRRORED_SHARE, POINTS, Crop, CropPlan, Focus, Share, most_interesting
 from understudy.train.ends import BEYOND, part_of
 from understudy.train.misses import Misses
 
@@ -160,6 +160,16 @@ def test_the_shares_of_a_step_are_alike_and_make_it_up(size: int, batch_size: in
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
     assert [share.weight(batch_size) for share in shares] == [len(part) / batch_size for part in parts]
     assert sum(share.weight(batch_size) for share in shares) == pytest.approx(1)
+
+
+def test_a_pairs_crops_cover_it_evenly_whatever_the_seed() -> None:
+    """By chance a quarter of 512 would be 128 give or take 10."""
+    for seed in range(3):
+        plan = plan_for([(64, 80)], crop=32, seed=seed)
+        crops = [drawn(plan, sample) for sample in range(POINTS)]
+        assert sum(crop.mirrored for crop in crops) == POINTS * MIRRORED_SHARE
+        upper = sum(crop.y < 16 for crop in crops)  # of places from -16 to 48
+        assert upper == pytest.approx(POINTS / 2, abs=10)
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_a_false_spot_stands_out_among_edges_as_much_as_the_power_says(power: in
     answer[..., 3 * BLOCK + 7, 5 * BLOCK + 2] = 1.0
     errors = block_errors(answer, torch.zeros_like(answer), None, 1, power)[0]
     focus, random = Misses([errors.numpy()], power).focus(0), np.random.default_rng(0)
-    drawn = [focus.block(0, random) for _ in range(1000)]
+    drawn = [focus.block(0, random.random()) for _ in range(1000)]
     assert drawn.count((3, 5)) / 1000 == pytest.approx(share, abs=0.03)
 
 
