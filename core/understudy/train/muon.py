@@ -17,7 +17,7 @@ the gradients of all steps are alike long.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -55,30 +55,32 @@ class Muon:
         self.weights = list(parameters)
         self.learning_rate = learning_rate
         """Of the next step."""
-        self.momentum: dict[nn.Parameter, Tensor] = {}
+        self.momentum: dict[Tensor, Tensor] = {}
         """Of every weight that has been moved, shaped and laid out as it: all that is kept from step to step."""
 
     @torch.no_grad()
     def step(self) -> None:
-        make_one_long([weight.grad for weight in self.weights if weight.grad is not None])
-        for parameter in self.weights:
-            if parameter.grad is not None:
-                self._move(parameter, parameter.grad)
+        weights: list[Tensor] = [weight for weight in self.weights if weight.grad is not None]
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
+        make_one_long(gradients)
+        momenta = [self._momentum_of(weight) for weight in weights]
+        torch._foreach_lerp_(momenta, gradients, 1 - KEPT_SHARE)
+        directions = torch._foreach_lerp(gradients, momenta, KEPT_SHARE)
+        turns = equalised([_as_matrix(direction) for direction in directions])  # O I*k*k each
+        torch._foreach_mul_(turns, [self.learning_rate * step_length(weight) for weight in weights])
+        torch._foreach_mul_(weights, 1 - self.learning_rate * WEIGHT_DECAY)
+        torch._foreach_sub_(weights, [_as_weights(*pair) for pair in zip(turns, weights, strict=True)])
+        if convolutions := [weight for weight in weights if weight.dim() == 4]:
+            _hold(convolutions)
 
     def zero_grad(self) -> None:
         for parameter in self.weights:
             parameter.grad = None
 
-    def _move(self, parameter: nn.Parameter, gradient: Tensor) -> None:
-        if parameter not in self.momentum:
-            self.momentum[parameter] = torch.zeros_like(parameter)
-        momentum = self.momentum[parameter].lerp_(gradient, 1 - KEPT_SHARE)
-        direction = _as_matrix(gradient.lerp(momentum, KEPT_SHARE))  # O I*k*k
-        step = _as_weights(equalised(direction), parameter)
-        length = self.learning_rate * step_length(parameter)
-        parameter.mul_(1 - self.learning_rate * WEIGHT_DECAY).add_(step, alpha=-length)
-        if parameter.dim() == 4:
-            _hold(parameter)
+    def _momentum_of(self, weight: Tensor) -> Tensor:
+        if weight not in self.momentum:
+            self.momentum[weight] = torch.zeros_like(weight)
+        return self.momentum[weight]
 
 
 def step_length(weights: Tensor) -> float:
@@ -92,41 +94,61 @@ def make_one_long(gradients: list[Tensor]) -> None:
     torch._foreach_mul_(gradients, 1 / length.clamp_min(torch.finfo(length.dtype).tiny))
 
 
-def equalised(matrix: Tensor) -> Tensor:
-    """The matrix, any shape, with its singular values made the same: 0.88 to 1.12 where they were above a thousandth.
+def equalised(matrices: Sequence[Tensor]) -> list[Tensor]:
+    """Each, of any shape, with its singular values made the same: 0.88 to 1.12 where they were above a thousandth.
 
-    All but the first and the last product are of the small Gram matrix, in the matrix's own precision: ranks on
-    unlike machines must not drift apart.
+    All but the first and the last product are of small Gram matrices, of those as large together: a step on a GPU is
+    mostly waiting for each to begin. They are in the matrices' own precision: ranks on unlike machines must not drift
+    apart.
     """
-    if matrix.shape[0] > matrix.shape[1]:
-        return equalised(matrix.mT).mT
-    smallest = torch.finfo(matrix.dtype).tiny ** 0.5
-    if len(matrix) == 1:  # its one length
-        length: Tensor = torch.linalg.vector_norm(matrix)
-        return matrix / length.clamp_min(smallest)
-    gram = matrix @ matrix.mT  # m m
-    scale = ROOM * gram.diagonal().sum().clamp_min(smallest)
-    gram = gram / scale
-    whole = factor = _polynomial(gram, *POLYNOMIALS[0])
+    lying = [matrix if matrix.shape[0] <= matrix.shape[1] else matrix.mT for matrix in matrices]
+    answers = list(lying)
+    for side in sorted({len(matrix) for matrix in lying}):
+        places = [place for place, matrix in enumerate(lying) if len(matrix) == side]
+        wholes = _equalisers(torch.stack([lying[place] @ lying[place].mT for place in places]))  # L m m
+        for place, whole in zip(places, wholes, strict=True):
+            answers[place] = whole @ lying[place]
+    return [
+        answer if matrix.shape[0] <= matrix.shape[1] else answer.mT
+        for answer, matrix in zip(answers, matrices, strict=True)
+    ]
+
+
+def _equalisers(grams: Tensor) -> Tensor:
+    """What equalises matrices, by their Gram matrices: L m m. A single row comes to a length of 1."""
+    smallest = torch.finfo(grams.dtype).tiny
+    if grams.shape[1] == 1:
+        return grams.clamp_min(smallest).rsqrt()
+    scales = ROOM * grams.diagonal(dim1=1, dim2=2).sum(dim=1).clamp_min(smallest**0.5)[:, None, None]  # L 1 1
+    grams = grams / scales
+    wholes = factors = _polynomial(grams, *POLYNOMIALS[0])
     for polynomial in POLYNOMIALS[1:]:
-        gram = factor @ gram @ factor
-        factor = _polynomial(gram, *polynomial)
-        whole = factor @ whole
-    return (whole / scale.sqrt()) @ matrix
+        grams = factors @ grams @ factors
+        factors = _polynomial(grams, *polynomial)
+        wholes = factors @ wholes
+    return wholes / scales.sqrt()
 
 
-def _polynomial(gram: Tensor, a: float, b: float, c: float) -> Tensor:
+def _polynomial(grams: Tensor, a: float, b: float, c: float) -> Tensor:
     """a + b G + c G^2"""
-    factor = torch.addmm(gram, gram, gram, beta=b, alpha=c)
-    factor.diagonal().add_(a)
-    return factor
+    factors = torch.baddbmm(grams, grams, grams, beta=b, alpha=c)
+    factors.diagonal(dim1=1, dim2=2).add_(a)
+    return factors
 
 
-def _hold(weights: Tensor) -> None:
+def _hold(weights: list[Tensor]) -> None:
     """Shorten to LARGEST_NORM what is longer; where looking costs no wait, the others are not multiplied by 1."""
-    share = LARGEST_NORM * math.sqrt(len(weights)) / torch.linalg.vector_norm(weights)
-    if weights.device.type != "cpu" or float(share) < 1:
-        weights.mul_(share.clamp(max=1))
+    norms = torch._foreach_norm(weights)
+    largest = [LARGEST_NORM * math.sqrt(len(weight)) for weight in weights]
+    if weights[0].device.type == "cpu":
+        for weight, norm, limit in zip(weights, torch.stack(norms).tolist(), largest, strict=True):
+            if norm > limit:
+                weight.mul_(limit / norm)
+        return
+    shares = torch._foreach_reciprocal(norms)
+    torch._foreach_mul_(shares, largest)
+    torch._foreach_clamp_max_(shares, 1.0)
+    torch._foreach_mul_(weights, shares)
 
 
 def _as_matrix(weights: Tensor) -> Tensor:
