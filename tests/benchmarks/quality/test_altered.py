@@ -17,8 +17,8 @@ from understudy.cli.main import main
 from understudy.errors import EXIT_DONE
 from understudy.train import fit, misses
 
-STEPS = 24
-"""Of the 32 crops from step 9 on a quarter is drawn by what was missed; of fewer it may be none."""
+STEPS = 32
+"""Of the 48 crops from step 9 on a quarter is drawn by what was missed; of fewer it may be none."""
 HAD_ANYWAY = (
     "squared error",
     "held rate",
