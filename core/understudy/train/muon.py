@@ -71,7 +71,7 @@ class Muon:
         torch._foreach_mul_(weights, 1 - self.learning_rate * WEIGHT_DECAY)
         torch._foreach_sub_(weights, [_as_weights(*pair) for pair in zip(turns, weights, strict=True)])
         if convolutions := [weight for weight in weights if weight.dim() == 4]:
-            _hold(convolutions)
+            hold(convolutions, may_look=convolutions[0].device.type == "cpu")
 
     def zero_grad(self) -> None:
         for parameter in self.weights:
@@ -136,11 +136,14 @@ def _polynomial(grams: Tensor, a: float, b: float, c: float) -> Tensor:
     return factors
 
 
-def _hold(weights: list[Tensor]) -> None:
-    """Shorten to LARGEST_NORM what is longer; where looking costs no wait, the others are not multiplied by 1."""
+def hold(weights: list[Tensor], *, may_look: bool) -> None:
+    """Shorten to LARGEST_NORM what is longer.
+
+    `may_look`: see which are, and leave the others alone; on a GPU that would wait for it.
+    """
     norms = torch._foreach_norm(weights)
     largest = [LARGEST_NORM * math.sqrt(len(weight)) for weight in weights]
-    if weights[0].device.type == "cpu":
+    if may_look:
         for weight, norm, limit in zip(weights, torch.stack(norms).tolist(), largest, strict=True):
             if norm > limit:
                 weight.mul_(limit / norm)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from understudy.train.muon import ADAMS_SIZE, KEPT_SHARE, LARGEST_NORM, TURN, Muon, equalised
+from understudy.train.muon import ADAMS_SIZE, KEPT_SHARE, LARGEST_NORM, TURN, Muon, equalised, hold
 
 
 def spread(rows: int, columns: int, *, smallest: float) -> Tensor:
@@ -76,6 +76,24 @@ def test_a_convolution_grows_no_larger_than_it_was_drawn_however_long_it_is_pull
     assert conv.weight.norm().item() == pytest.approx(LARGEST_NORM * 16**0.5)
     assert conv.weight.norm().item() == pytest.approx(1.1 * drawn, rel=0.05)
     assert conv.bias.abs().min() > 0.4, "biases go where they must"
+
+
+@pytest.mark.parametrize("may_look", [True, False])
+def test_what_is_too_long_is_shortened_and_nothing_else(may_look: bool) -> None:
+    torch.manual_seed(4)
+    short, long = torch.randn(16, 32, 3, 3), torch.randn(32, 16, 3, 3)
+    short *= 0.9 * LARGEST_NORM * 16**0.5 / short.norm()
+    held = [short.clone(), long.clone()]
+    hold(held, may_look=may_look)
+    assert torch.equal(held[0], short)
+    torch.testing.assert_close(held[1], long * (LARGEST_NORM * 32**0.5 / long.norm()))
+
+
+def test_layers_together_are_equalised_as_each_by_itself() -> None:
+    torch.manual_seed(5)
+    layers = [torch.randn(*shape) for shape in ((16, 144), (32, 16), (16, 27), (1, 24), (96, 864), (1, 6))]
+    for one, answer in zip(layers, equalised(layers), strict=True):
+        torch.testing.assert_close(answer, equalised([one])[0], rtol=1e-4, atol=1e-5)
 
 
 def test_to_momentum_the_gradients_of_all_steps_are_alike_long() -> None:
