@@ -144,7 +144,7 @@ def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[
 
     A thread gathers them ahead where that costs the loop nothing, for a GPU; or spares it a disk, as what is mapped
     may lie there. Else each is gathered when it is asked for: on a CPU the thread would take a core and Python's lock
-    away from the step, and for twice as long as it takes in between.
+    away from the step.
     """
     is_cpu = run.machine.device.type == "cpu"
     pin = run.machine.device.type == "cuda"

@@ -49,17 +49,17 @@ class _ImageLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: FunctionCtx, answer: Tensor, truth: Tensor, valid: Tensor | None, measure: ErrorMeasure) -> Tensor:
-        error = answer - truth
         if valid is None:
             beside = below = None
         else:
-            valid = torch.ones_like(error) * valid  # N C H W, as arithmetic between unlike shapes is slow
+            valid = torch.ones_like(answer) * valid  # N C H W, as arithmetic between unlike shapes is slow
             beside, below = valid[..., 1:] * valid[..., :-1], valid[..., 1:, :] * valid[..., :-1, :]
+        error = _masked(answer - truth, valid)
         loss, gradient = _mean(error, valid, 1.0, measure)
-        across, pull = _mean(error[..., 1:] - error[..., :-1], beside, EDGE_WEIGHT, measure)
+        across, pull = _mean(_masked(error[..., 1:] - error[..., :-1], beside), beside, EDGE_WEIGHT, measure)
         gradient[..., 1:].add_(pull)
         gradient[..., :-1].sub_(pull)
-        down, pull = _mean(error[..., 1:, :] - error[..., :-1, :], below, EDGE_WEIGHT, measure)
+        down, pull = _mean(_masked(error[..., 1:, :] - error[..., :-1, :], below), below, EDGE_WEIGHT, measure)
         gradient[..., 1:, :].add_(pull)
         gradient[..., :-1, :].sub_(pull)
         ctx.save_for_backward(gradient)
@@ -72,15 +72,19 @@ class _ImageLoss(torch.autograd.Function):
         return gradient * slope, None, None, None
 
 
+def _masked(values: Tensor, valid: Tensor | None) -> Tensor:
+    """Nothing where it is not valid, in place."""
+    return values if valid is None else values.mul_(valid)
+
+
 def _mean(values: Tensor, valid: Tensor | None, share: float, measure: ErrorMeasure) -> tuple[Tensor, Tensor]:
     """`share` of the mean over crops of each crop's mean over its own valid pixels, and its gradient.
 
-    values, their gradient: N C H W, channels last; of those not valid there is nothing left in `values` afterwards.
+    values, their gradient: N C H W, channels last, `_masked`.
     """
     if valid is None:
         weight: Tensor | float = share / values.numel()
     else:
-        values *= valid
         counts = valid.sum(dim=(1, 2, 3), keepdim=True)  # N 1 1 1
         weight = share / (counts.clamp_min(1) * len(values))
     gradient = values * (2 * weight)

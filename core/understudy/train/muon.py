@@ -101,17 +101,19 @@ def equalised(matrices: Sequence[Tensor]) -> list[Tensor]:
     mostly waiting for each to begin. They are in the matrices' own precision: ranks on unlike machines must not drift
     apart.
     """
-    lying = [matrix if matrix.shape[0] <= matrix.shape[1] else matrix.mT for matrix in matrices]
-    answers = list(lying)
-    for side in sorted({len(matrix) for matrix in lying}):
-        places = [place for place, matrix in enumerate(lying) if len(matrix) == side]
-        wholes = _equalisers(torch.stack([lying[place] @ lying[place].mT for place in places]))  # L m m
+    grams = [matrix @ matrix.mT if _lies(matrix) else matrix.mT @ matrix for matrix in matrices]  # m m each
+    answers = list(matrices)
+    for side in sorted({len(gram) for gram in grams}):
+        places = [place for place, gram in enumerate(grams) if len(gram) == side]
+        wholes = _equalisers(torch.stack([grams[place] for place in places]))  # L m m
         for place, whole in zip(places, wholes, strict=True):
-            answers[place] = whole @ lying[place]
-    return [
-        answer if matrix.shape[0] <= matrix.shape[1] else answer.mT
-        for answer, matrix in zip(answers, matrices, strict=True)
-    ]
+            matrix = matrices[place]
+            answers[place] = whole @ matrix if _lies(matrix) else matrix @ whole
+    return answers
+
+
+def _lies(matrix: Tensor) -> bool:
+    return matrix.shape[0] <= matrix.shape[1]
 
 
 def _equalisers(grams: Tensor) -> Tensor:

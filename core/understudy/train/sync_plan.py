@@ -104,8 +104,7 @@ def plan_for_link(run: Run, state: TrainingState, group: Group, known: SyncPlan 
     if code.any():
         return _from_numbers(code)
     share = Share(index=group.index, size=group.size)
-    samples = share.of(range(run.batch_size)) or range(1)
-    batch = gather(run.training, run.crops, state.misses, samples).to(run.machine)
+    batch = gather(run.training, run.crops, state.misses, share.of_step(1, run.batch_size)).to(run.machine)
     costs = Costs(
         step_seconds=step_seconds(state.model, batch, run.machine, group),
         exchange_seconds=exchange_seconds(state, group, run.batch_size),

@@ -163,13 +163,16 @@ def test_the_shares_of_a_step_are_alike_and_make_it_up(size: int, batch_size: in
 
 
 def test_a_pairs_crops_cover_it_evenly_whatever_the_seed() -> None:
-    """By chance a quarter of 512 would be 128 give or take 10."""
+    """By chance each of these would be that many give or take 10."""
+    pair = decoded(np.zeros((64, 80, 3)), np.zeros((64, 80, 3)))
+    nowhere = np.zeros((4, 5), np.float32)  # nothing to learn: crops lie anywhere
     for seed in range(3):
-        plan = plan_for([(64, 80)], crop=32, seed=seed)
+        plan = CropPlan((pair,), (nowhere,), crop_size=32, seed=seed)
         crops = [drawn(plan, sample) for sample in range(POINTS)]
         assert sum(crop.mirrored for crop in crops) == POINTS * MIRRORED_SHARE
-        upper = sum(crop.y < 16 for crop in crops)  # of places from -16 to 48
-        assert upper == pytest.approx(POINTS / 2, abs=10)
+        places = range(-BEYOND, 64 - 32 + BEYOND + 1)
+        upper = len([place for place in places if place < 16]) / len(places)
+        assert sum(crop.y < 16 for crop in crops) == pytest.approx(POINTS * upper, abs=2)
 
 
 @pytest.mark.parametrize(
