@@ -40,15 +40,24 @@ def image_loss(answer: Tensor, truth: Tensor, valid: Tensor | None, measure: Err
     Every crop counts the same, however many of its pixels are valid: the loss of a batch is the mean of its parts'.
     answer, truth: N C H W in transfer space. valid: N 1 H W of 0 and 1, or None when all are.
     """
-    loss: Tensor = _ImageLoss.apply(answer, truth, valid, measure)  # type: ignore[no-untyped-call]
-    return loss
+    return loss_and_error(answer, truth, valid, measure)[0]
+
+
+def loss_and_error(
+    answer: Tensor, truth: Tensor, valid: Tensor | None, measure: ErrorMeasure = "squared"
+) -> tuple[Tensor, Tensor]:
+    """The image_loss, and what it is of: answer - truth, N C H W, 0 where it is not valid; no gradient runs through."""
+    both: tuple[Tensor, Tensor] = _ImageLoss.apply(answer, truth, valid, measure)  # type: ignore[no-untyped-call]
+    return both
 
 
 class _ImageLoss(torch.autograd.Function):
     """The loss with its gradient, which written out goes over the picture a third as often as autograd would."""
 
     @staticmethod
-    def forward(ctx: FunctionCtx, answer: Tensor, truth: Tensor, valid: Tensor | None, measure: ErrorMeasure) -> Tensor:
+    def forward(
+        ctx: FunctionCtx, answer: Tensor, truth: Tensor, valid: Tensor | None, measure: ErrorMeasure
+    ) -> tuple[Tensor, Tensor]:
         if valid is None:
             beside = below = None
         else:
@@ -63,11 +72,13 @@ class _ImageLoss(torch.autograd.Function):
         gradient[..., 1:, :].add_(pull)
         gradient[..., :-1, :].sub_(pull)
         ctx.save_for_backward(gradient)
-        return loss + across + down
+        ctx.mark_non_differentiable(error)
+        ctx.set_materialize_grads(False)
+        return loss + across + down, error
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, slope: Tensor) -> tuple[Tensor, None, None, None]:
+    def backward(ctx: FunctionCtx, slope: Tensor, _: None) -> tuple[Tensor, None, None, None]:
         (gradient,) = ctx.saved_tensors  # type: ignore[attr-defined]
         return gradient * slope, None, None, None
 

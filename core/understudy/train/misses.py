@@ -148,23 +148,21 @@ def _lay_inside(blocks: Blocks, errors: NDArray[np.float32], row: int, column: i
     place[...] = errors[: place.shape[0], : place.shape[1]]
 
 
-def block_errors(answer: Tensor, truth: Tensor, valid: Tensor | None, reduction: int, power: float = 1) -> Tensor:
-    """Of each crop its whole blocks' error: N C h w in transfer space -> N rows columns.
+def block_errors(error: Tensor, reduction: int, power: float = 1) -> Tensor:
+    """Of each crop its whole blocks' error: N C h w as `loss_and_error` gives it -> N rows columns.
 
     The mean absolute error, or with a `power` of 2 the root of the mean squared one. Summed up in the order of memory,
     channels last, which takes a quarter of the time of a pooling.
     """
-    error = (answer.detach() - truth).abs_()  # N C h w
-    if valid is not None:
-        error *= valid
+    sizes = error.abs()
     if power != 1:
-        error.pow_(power)
+        sizes.pow_(power)
     side = BLOCK // reduction
-    number, channels, height, width = error.shape
+    number, channels, height, width = sizes.shape
     rows, columns = height // side, width // side
     if not rows * columns:
-        return error.new_zeros(number, 0, 0)
-    lines = error.permute(0, 2, 3, 1)[:, : rows * side, : columns * side]  # N h w C
+        return sizes.new_zeros(number, 0, 0)
+    lines = sizes.permute(0, 2, 3, 1)[:, : rows * side, : columns * side]  # N h w C
     strips = lines.reshape(number, rows, side, -1).sum(dim=2, dtype=torch.float32)  # N rows w*C
     means = strips.view(number, rows, columns, -1).sum(dim=3) / (side**2 * channels)
     return means if power == 1 else means.pow_(1 / power)

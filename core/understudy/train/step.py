@@ -9,7 +9,7 @@ from torch import Tensor
 
 from understudy.train.batches import Batch
 from understudy.train.device import Machine
-from understudy.train.loss import ErrorMeasure, image_loss, reduce_pixels, reduce_valid
+from understudy.train.loss import ErrorMeasure, loss_and_error, reduce_pixels, reduce_valid
 from understudy.train.misses import block_errors
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Sharing
@@ -35,8 +35,8 @@ def train_step(
     with machine.autocast():
         answer = sharing.answer(scene)
     encoded = model.target_transfer.encode(truth)
-    loss = image_loss(answer, encoded, valid, measure)
-    errors = block_errors(answer, encoded, valid, plan.reduction, state.misses.power)
+    loss, error = loss_and_error(answer, encoded, valid, measure)
+    errors = block_errors(error, plan.reduction, state.misses.power)
     sharing.backward(loss, step)
     if sharing.is_update():
         state.optimizer.learning_rate = plan.learning_rate

@@ -15,6 +15,7 @@ from torch import Tensor
 from understudy.train.crops import BLOCK, MISSED_SHARE, Crop, CropPlan, Share
 from understudy.train.group import Group
 from understudy.train.handover import hand_over
+from understudy.train.loss import loss_and_error
 from understudy.train.misses import STEPS_AHEAD, STEPS_BETWEEN, Misses, block_errors
 from understudy.train.sharing import Alone, Averaging, Gradients, Sharing
 from understudy.train.state import TrainingState
@@ -50,7 +51,8 @@ def test_errors_of_blocks_are_means_over_channels_and_valid_pixels(reduction: in
     random = np.random.default_rng(0)
     answer, truth = (random.random((2, 3, 40 // reduction, 56 // reduction), np.float32) for _ in range(2))
     valid = (random.random((2, 1, *answer.shape[2:])) < 0.7).astype(np.float32)
-    found = block_errors(torch.from_numpy(answer), torch.from_numpy(truth), torch.from_numpy(valid), reduction, power)
+    _, error = loss_and_error(torch.from_numpy(answer), torch.from_numpy(truth), torch.from_numpy(valid))
+    found = block_errors(error, reduction, power)
     assert found.shape == (2, 2, 3), "whole blocks alone"
     side = BLOCK // reduction
     for crop, row, column in np.ndindex(2, 2, 3):
@@ -65,7 +67,7 @@ def test_a_false_spot_stands_out_among_edges_as_much_as_the_power_says(power: in
     answer = torch.full((1, 1, ROWS * BLOCK, COLUMNS * BLOCK), 0.01)
     answer[..., 3 * BLOCK : 4 * BLOCK, 5 * BLOCK : 6 * BLOCK] = 0.0
     answer[..., 3 * BLOCK + 7, 5 * BLOCK + 2] = 1.0
-    errors = block_errors(answer, torch.zeros_like(answer), None, 1, power)[0]
+    errors = block_errors(answer, 1, power)[0]
     focus, random = Misses([errors.numpy()], power).focus(0), np.random.default_rng(0)
     drawn = [focus.block(0, random.random()) for _ in range(1000)]
     assert drawn.count((3, 5)) / 1000 == pytest.approx(share, abs=0.03)
@@ -73,7 +75,7 @@ def test_a_false_spot_stands_out_among_edges_as_much_as_the_power_says(power: in
 
 def test_a_crop_smaller_than_a_block_tells_nothing() -> None:
     misses = Misses(plan().interest)
-    errors = block_errors(torch.ones(1, 3, 8, 200), torch.zeros(1, 3, 8, 200), None, 1)
+    errors = block_errors(torch.ones(1, 3, 8, 200), 1)
     misses.note([Crop(0, 0, 0, mirrored=False)], 200, errors)
     assert all((pair == 1).all() for pair in known(misses))
 
@@ -87,7 +89,7 @@ def test_errors_come_to_lie_where_the_crop_showed_them(mirrored: bool) -> None:
         misses = Misses(plan().interest)
         cut = wrong[y : y + WIDTH, x : x + WIDTH]
         shown = torch.from_numpy((cut[:, ::-1] if mirrored else cut).copy())[None, None]
-        misses.note([Crop(1, y, x, mirrored)], WIDTH, block_errors(shown, torch.zeros_like(shown), None, 1))
+        misses.note([Crop(1, y, x, mirrored)], WIDTH, block_errors(shown, 1))
         untouched, looked_at = known(misses)
         assert (untouched == 1).all()
         assert (looked_at != 1).sum() == 4, "two whole blocks each way"
@@ -106,7 +108,7 @@ def test_of_a_crop_that_hangs_over_only_blocks_of_the_frame_are_known(mirrored: 
         wrong[corner[0] * BLOCK + 8 - y, corner[1] * BLOCK + 8 - x] = 1.0
         misses = Misses(plan().interest)
         shown = torch.from_numpy((wrong[:, ::-1] if mirrored else wrong).copy())[None, None]
-        misses.note([Crop(0, y, x, mirrored)], WIDTH, block_errors(shown, torch.zeros_like(shown), None, 1))
+        misses.note([Crop(0, y, x, mirrored)], WIDTH, block_errors(shown, 1))
         looked_at, untouched = known(misses)
         assert (untouched == 1).all()
         assert looked_at[corner] == pytest.approx(1 / BLOCK**2, rel=1e-2)
