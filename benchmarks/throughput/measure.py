@@ -8,8 +8,9 @@ steps: the whole program trains (crops, contact sheets, metrics, looks at its va
 process, gives way to the bare loop every --steps steps: forward, mean squared error, backward and Muon on one batch in
 memory. Ratios are in the middle of the rounds, by the clock and by seconds of CPU, which other programs on the machine
 disturb less; and over all rounds together, contact sheets and looks included, which a run as short as this has more of.
-A checkpoint comes too seldom for that and is told apart. Without --steps and --rounds, whole and bare take turns 300
-times, step by step, on a CPU, whose speed drifts within seconds, and 3 times 100 steps on a GPU, which works ahead.
+A checkpoint comes too seldom for that and is told apart. Without --steps and --rounds, whole and bare take turns 100
+times on a CPU, whose speed drifts within seconds, by the four steps over which all steps' work is spread, and 3 times
+100 steps on a GPU, which works ahead.
 data: frames a second decoded, crops a second gathered. start: a process of its own, on the demo's shot, to its first
 step. apply: benchmarks/apply.py. set: as many pairs of 4096 x 2160 half EXR, made for it, once in memory and once in
 the mapped file.
@@ -18,6 +19,7 @@ the mapped file.
 from __future__ import annotations
 
 import argparse
+import math
 import platform
 import resource
 import subprocess
@@ -35,14 +37,18 @@ from benchmarks.throughput.startup import beginning_of, demo_shot
 from benchmarks.throughput.whole import WARM_UP_STEPS, Watch, train_seen
 
 from understudy.settings import Settings
+from understudy.train.batches import STEPS_AT_ONCE
 from understudy.train.device import Machine, choose_machine
 from understudy.train.recorder import SHEET_SECONDS, SHEET_STEPS
+from understudy.train.waking import STEPS_APART
 
 PARTS = ("steps", "data", "start", "apply", "set")
 FRAME, LARGE_FRAME = (1920, 1080), (4096, 2160)
 PAIRS = 5
 SET_STEPS = 300
 STARTS = 3
+CPU_STEPS = math.lcm(STEPS_AT_ONCE, STEPS_APART)
+"""Of a round there: some work is done for several steps at once."""
 APPLY = Path(__file__).parents[1] / "apply.py"
 
 
@@ -63,8 +69,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
-    parser.add_argument("--steps", type=int, default=0, help="of a round; 0: 1 on a CPU, 100 on a GPU")
-    parser.add_argument("--rounds", type=int, default=0, help="0: 300 on a CPU, 3 on a GPU")
+    parser.add_argument("--steps", type=int, default=0, help=f"of a round; 0: {CPU_STEPS} on a CPU, 100 on a GPU")
+    parser.add_argument("--rounds", type=int, default=0, help="0: 100 on a CPU, 3 on a GPU")
     parser.add_argument("--pairs", type=int, default=50, help="of the large set")
     return parser
 
@@ -94,8 +100,8 @@ def steps(folder: Path, arguments: argparse.Namespace) -> None:
         )
 
     is_cpu = choose_machine(settings_of(arguments, folder, 1), print).device.type == "cpu"
-    steps_a_round = arguments.steps or (1 if is_cpu else 100)
-    num_steps = WARM_UP_STEPS + steps_a_round * (arguments.rounds or (300 if is_cpu else 3)) + 1
+    steps_a_round = arguments.steps or (CPU_STEPS if is_cpu else 100)
+    num_steps = WARM_UP_STEPS + steps_a_round * (arguments.rounds or (100 if is_cpu else 3)) + 1
     watch = Watch(steps_a_round=steps_a_round, make_bare=make_bare)
     train_seen(watch, write_pairs(folder, *FRAME, PAIRS), settings_of(arguments, folder, num_steps))
     assert watch.machine

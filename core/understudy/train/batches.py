@@ -24,6 +24,12 @@ from understudy.train.misses import Misses
 from understudy.train.run import Run
 from understudy.train.shifts import shifted, still_valid
 
+STEPS_AT_ONCE = 4
+"""Whose crops are gathered one after the other: those after the first find Python's code still in the cache.
+
+Up to three ahead, as Prefetch has them; Misses allows for that (STEPS_AHEAD).
+"""
+
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -143,8 +149,8 @@ def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[
     """Those of step, step + 1, and so on, this rank's `share` of each.
 
     A thread gathers them ahead where that costs the loop nothing, for a GPU; or spares it a disk, as what is mapped
-    may lie there. Else each is gathered when it is asked for: on a CPU the thread would take a core and Python's lock
-    away from the step.
+    may lie there. Else a few are gathered when one is asked for: on a CPU the thread would take a core and Python's
+    lock away from the step.
     """
     is_cpu = run.machine.device.type == "cpu"
     pin = run.machine.device.type == "cuda"
@@ -153,13 +159,18 @@ def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[
         for each in itertools.count(step)
     )
     if is_cpu and all(pair.is_in_memory for pair in run.training):
-        yield gathered
+        yield _several_at_once(gathered)
         return
     prefetch = Prefetch(gathered)
     try:
         yield iter(prefetch)
     finally:
         prefetch.close()
+
+
+def _several_at_once(batches: Iterator[Batch]) -> Iterator[Batch]:
+    while some := list(itertools.islice(batches, STEPS_AT_ONCE)):
+        yield from some
 
 
 class Prefetch:

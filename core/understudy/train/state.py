@@ -14,7 +14,7 @@ from understudy.train.device import Machine
 from understudy.train.misses import Misses
 from understudy.train.muon import Muon
 from understudy.train.network import Understudy, in_channels_last
-from understudy.train.waking import wake_last_units
+from understudy.train.waking import WakingReLU, wake_last_units
 
 AVERAGE_SHARE = 0.998
 """Of the old average kept each step once the run is long: about the last 500 steps."""
@@ -42,6 +42,8 @@ class TrainingState:
     best_psnr: float
     """dB; minus infinity before the first validation."""
     misses: Misses
+    waking: WakingReLU | None = None
+    """The model's last units, where these are woken."""
 
 
 def new_state(
@@ -58,11 +60,9 @@ def new_state(
     """
     placed = in_channels_last(model.to(machine.device, machine.dtype))
     averaged = copy.deepcopy(placed).requires_grad_(False)
-    if wakes:
-        wake_last_units(placed)
-    return TrainingState(
-        placed, averaged, Muon(placed.parameters()), 0, 0.0, 0, float("-inf"), Misses(interest, miss_power)
-    )
+    waking = wake_last_units(placed) if wakes else None
+    misses = Misses(interest, miss_power)
+    return TrainingState(placed, averaged, Muon(placed.parameters()), 0, 0.0, 0, float("-inf"), misses, waking)
 
 
 def follow(averaged: nn.Module, weights: Sequence[Tensor], step: int) -> None:

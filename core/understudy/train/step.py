@@ -32,6 +32,8 @@ def train_step(
     truth = reduce_pixels(batch.target, plan.reduction)  # N Cout h w
     valid = None if batch.valid is None else reduce_valid(batch.valid, plan.reduction)  # N 1 h w
     model, step = state.model, state.step + 1
+    if state.waking:
+        state.waking.begin_step(step)
     with machine.autocast():
         answer = sharing.answer(scene)
     encoded = model.target_transfer.encode(truth)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.core.train.lessons import first_state
+from tests.core.train.lessons import first_state, take_steps
 from torch import Tensor, nn
 
 from understudy.train.muon import Muon
 from understudy.train.network import NetworkSpec, Understudy
-from understudy.train.waking import HEARD_SHARE, LOUD, WakingReLU, wake_last_units
+from understudy.train.sharing import Alone
+from understudy.train.waking import HEARD_SHARE, LOUD, STEPS_APART, WakingReLU, wake_last_units
 
 RGB = ("R", "G", "B")
 FAULT = (slice(None), slice(None), slice(8, 12), slice(20, 24))
@@ -74,6 +75,22 @@ def test_a_unit_that_is_off_hears_what_is_loud_and_would_switch_it_on() -> None:
     expected = [HEARD_SHARE * beyond, 0.0, 0.0]
     assert heard[0, 0, 0, :3].tolist() == pytest.approx(expected), "loud; loud, but switching off; quiet"
     assert heard.count_nonzero() == 1
+
+
+def test_what_is_loud_is_heard_now_and_then_by_the_number_of_the_step() -> None:
+    state = first_state()
+    sharing = Alone(state.model)
+    slopes = torch.full((1, 1, 10, 10), -0.01)
+    slopes[0, 0, 0, 0] = -1.0
+    heard = []
+    for _ in range(2 * STEPS_APART):
+        take_steps(state, sharing, 1)
+        given = torch.full((1, 1, 10, 10), -1.0, requires_grad=True)
+        assert state.waking
+        state.waking(given * 1.0).backward(slopes)
+        assert given.grad is not None
+        heard.append(state.step if given.grad.any() else 0)
+    assert heard == [0, 0, 0, STEPS_APART, 0, 0, 0, 2 * STEPS_APART]
 
 
 def test_a_unit_that_is_on_hears_everything() -> None:
