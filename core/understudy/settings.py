@@ -80,7 +80,9 @@ class Settings:
         f"model file, or run, to start from; or, by name, what comes with understudy: {', '.join(STARTING_WEIGHTS)}",
         knob="checkpointFile",
     )
-    learning_rate: float = setting(0.002, "peak step size of the optimizer", knob="learningRate", low=1e-9, high=1.0)
+    learning_rate: float = setting(
+        0.002, "peak step size of the optimizer; mattes take half", knob="learningRate", low=1e-9, high=1.0
+    )
     seed: int = setting(0, "draws every crop", knob="seed", low=0, high=2**63 - 1)
     checkpoint_interval: int = setting(
         1000, "a checkpoint and a graph every so many steps", knob="checkpointInterval", unit="steps", low=1

@@ -139,7 +139,7 @@ def prepare_run(
         machine=machine,
         schedule=Schedule(
             total_steps=steps,
-            peak_learning_rate=settings.learning_rate,
+            knob_learning_rate=settings.learning_rate,
             fall=work.fall,
             # the coarsest stage must leave neighbours to compare
             multi_resolution=settings.multi_resolution

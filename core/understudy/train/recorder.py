@@ -251,5 +251,5 @@ def refuse_lost_numbers(run: Run, step: int, loss: float) -> None:
     if not math.isfinite(loss):
         raise UnderstudyError(
             f"step {step}: the loss is no longer a number; train again with --learning-rate "
-            f"{run.schedule.peak_learning_rate / 4:g} (earlier checkpoints are whole)"
+            f"{run.schedule.knob_learning_rate / 4:g} (earlier checkpoints are whole)"
         )

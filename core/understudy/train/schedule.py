@@ -13,10 +13,14 @@ STAGES: tuple[tuple[float, int], ...] = ((0.2, 4), (0.4, 2), (1.0, 1))
 """(share of the run at which the stage ends, pixels averaged per side): quarter, half, full resolution."""
 
 WARM_UP_STEPS = 50
-FINAL_SHARE = 0.01
-"""Of the peak learning rate, at the end of the run."""
 HELD_SHARE = 0.6
 """Of the run, for which a rate that is held stays at its peak."""
+HELD_END = 0.01
+"""Of the knob's learning rate, where a rate that was held ends."""
+STEADY_START = 0.5
+"""Of the knob's learning rate, where a steady fall begins."""
+STEADY_END = 0.025
+"""Of the knob's learning rate, where a steady fall ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +37,8 @@ class Schedule:
     """Where a run stands, by steps or, when `seconds` is given, by the clock, whichever is further."""
 
     total_steps: int
-    peak_learning_rate: float
+    knob_learning_rate: float
+    """As the artist set it."""
     fall: Fall
     multi_resolution: bool
     seconds: float = 0.0
@@ -57,12 +62,12 @@ class Schedule:
         return next(reduction for end, reduction in STAGES if progress < end or end == 1.0)
 
     def learning_rate(self, progress: float, step: int) -> float:
-        """Warm-up by steps, and the fall down to FINAL_SHARE of the peak."""
+        """Warm-up by steps, and the fall of its kind."""
         if self.fall == "steady":
-            falling = math.pow(FINAL_SHARE, progress)
+            share = STEADY_START * math.pow(STEADY_END / STEADY_START, progress)
         else:
-            falling = FINAL_SHARE + (1 - FINAL_SHARE) * min(1.0, (1 - progress) / (1 - HELD_SHARE))
-        return self.peak_learning_rate * min(1.0, step / WARM_UP_STEPS) * falling
+            share = HELD_END + (1 - HELD_END) * min(1.0, (1 - progress) / (1 - HELD_SHARE))
+        return self.knob_learning_rate * min(1.0, step / WARM_UP_STEPS) * share
 
     def is_over(self, step: int, elapsed_seconds: float) -> bool:
         """True when the step just done was the last."""

@@ -21,7 +21,7 @@ from understudy.frames.read import read_header, read_image
 from understudy.frames.sequence import Sequence
 from understudy.report.metrics import read_metrics
 from understudy.sources.timeline import TimelineSource
-from understudy.train.schedule import FINAL_SHARE, HELD_SHARE, WARM_UP_STEPS
+from understudy.train.schedule import HELD_END, HELD_SHARE, STEADY_END, STEADY_START, WARM_UP_STEPS
 
 SMALL = ("--crop-size", "32", "--batch-size", "2", "--model-size", "small", "--device", "cpu", "--threads", "1")
 
@@ -67,8 +67,8 @@ def test_a_run_leaves_everything_that_was_promised(tmp_path: Path, capsys: pytes
 @pytest.mark.parametrize(
     ("words", "fallen"),
     [
-        (("--task", "matte"), FINAL_SHARE**0.75),
-        (("--task", "cleanup"), FINAL_SHARE + (1 - FINAL_SHARE) * 0.25 / (1 - HELD_SHARE)),
+        (("--task", "matte"), STEADY_START * (STEADY_END / STEADY_START) ** 0.75),
+        (("--task", "cleanup"), HELD_END + (1 - HELD_END) * 0.25 / (1 - HELD_SHARE)),
     ],
 )
 def test_the_learning_rate_falls_by_the_task(words: tuple[str, ...], fallen: float, tmp_path: Path) -> None:
