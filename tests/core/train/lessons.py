@@ -79,7 +79,7 @@ def small_run(settings: Settings | None = None, training: tuple[DecodedPair, ...
         squares=(),
         colour=ColourRules(),
         machine=machine(torch.float32),
-        schedule=Schedule(total_steps=100, peak_learning_rate=1e-3, fall="held", multi_resolution=False),
+        schedule=Schedule(total_steps=100, knob_learning_rate=1e-3, fall="held", multi_resolution=False),
         measure="squared",
         miss_power=1,
         wakes=False,
