@@ -43,6 +43,8 @@ POLYNOMIALS = (
 """a x + b x^3 + c x^5, one after the other: what is between 0.001 and 1 comes to about 1 (arXiv 2505.16932)."""
 ROOM = 1.01
 """By which the first of them wants its numbers smaller than 1."""
+SMALL_SIDE = 128
+"""Of Gram matrices whose products are nothing to a GPU."""
 
 
 class Muon:
@@ -53,8 +55,8 @@ class Muon:
 
     def __init__(self, parameters: Iterable[nn.Parameter], *, learning_rate: float = 0.0) -> None:
         self.weights = list(parameters)
-        self.learning_rate = learning_rate
-        """Of the next step."""
+        self.learning_rate: float | Tensor = learning_rate
+        """Of the next step; a number on the device where the steps are recorded (recordings.py)."""
         self.momentum: dict[Tensor, Tensor] = {}
         """Of every weight that has been moved, shaped and laid out as it: all that is kept from step to step."""
 
@@ -67,7 +69,8 @@ class Muon:
         torch._foreach_lerp_(momenta, gradients, 1 - KEPT_SHARE)
         directions = torch._foreach_lerp(gradients, momenta, KEPT_SHARE)
         turns = equalised([_as_matrix(direction) for direction in directions])  # O I*k*k each
-        torch._foreach_mul_(turns, [self.learning_rate * step_length(weight) for weight in weights])
+        torch._foreach_mul_(turns, [step_length(weight) for weight in weights])
+        torch._foreach_mul_(turns, self.learning_rate)
         torch._foreach_mul_(weights, 1 - self.learning_rate * WEIGHT_DECAY)
         torch._foreach_sub_(weights, [_as_weights(*pair) for pair in zip(turns, weights, strict=True)])
         if convolutions := [weight for weight in weights if weight.dim() == 4]:
@@ -97,19 +100,36 @@ def make_one_long(gradients: list[Tensor]) -> None:
 def equalised(matrices: Sequence[Tensor]) -> list[Tensor]:
     """Each, of any shape, with its singular values made the same: 0.88 to 1.12 where they were above a thousandth.
 
-    All but the first and the last product are of small Gram matrices, of those as large together: a step on a GPU is
-    mostly waiting for each to begin. They are in the matrices' own precision: ranks on unlike machines must not drift
-    apart.
+    All but the first and the last product are of small Gram matrices, of several layers together. They are in the
+    matrices' own precision: ranks on unlike machines must not drift apart.
     """
-    grams = [matrix @ matrix.mT if _lies(matrix) else matrix.mT @ matrix for matrix in matrices]  # m m each
     answers = list(matrices)
-    for side in sorted({len(gram) for gram in grams}):
-        places = [place for place, gram in enumerate(grams) if len(gram) == side]
-        wholes = _equalisers(torch.stack([grams[place] for place in places]))  # L m m
-        for place, whole in zip(places, wholes, strict=True):
+    for places in _taken_together(matrices):
+        room = max(min(matrices[place].shape) for place in places)
+        grams = matrices[places[0]].new_zeros(len(places), room, room)  # L m m
+        for place, gram in zip(places, grams, strict=True):
             matrix = matrices[place]
-            answers[place] = whole @ matrix if _lies(matrix) else matrix @ whole
+            side = min(matrix.shape)
+            torch.mm(*((matrix, matrix.mT) if _lies(matrix) else (matrix.mT, matrix)), out=gram[:side, :side])
+        for place, whole in zip(places, _equalisers(grams), strict=True):
+            matrix = matrices[place]
+            side = min(matrix.shape)
+            own = whole[:side, :side]
+            answers[place] = own @ matrix if _lies(matrix) else matrix @ own
     return answers
+
+
+def _taken_together(matrices: Sequence[Tensor]) -> list[list[int]]:
+    """Places of those whose Gram matrices are as large; on a GPU, of all small ones, in the corners of larger ones.
+
+    There a step is mostly waiting for each product to begin.
+    """
+    groups: dict[int, list[int]] = {}
+    for place, matrix in enumerate(matrices):
+        side = min(matrix.shape)
+        is_joined = matrix.device.type != "cpu" and 1 < side < SMALL_SIDE
+        groups.setdefault(SMALL_SIDE if is_joined else side, []).append(place)
+    return list(groups.values())
 
 
 def _lies(matrix: Tensor) -> bool:

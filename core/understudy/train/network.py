@@ -126,12 +126,18 @@ class UNet(nn.Module):
             features = down(_even(features))  # N Wk H/2^k W/2^k
         for reduce, up in zip(self.reduce, self.up, strict=True):
             skip = skips.pop()
-            features = functional.interpolate(reduce(features), scale_factor=2.0, mode="nearest")
+            features = _doubled(reduce(features))
             features = torch.cat((features[..., : skip.shape[-2], : skip.shape[-1]], skip), dim=1)
             del skip
             for conv in up.children():  # one by one: nothing holds what came in any longer
                 features = conv(features)
         return features
+
+
+def _doubled(features: Tensor) -> Tensor:
+    """Each pixel twice in rows and columns. CUDA's autocast would do this, and all that is joined to it, in float32."""
+    with torch.autocast(features.device.type, enabled=False):
+        return functional.interpolate(features, scale_factor=2.0, mode="nearest")
 
 
 def _even(features: Tensor) -> Tensor:

@@ -145,3 +145,18 @@ def test_momentum_outlives_a_step() -> None:
     share = 1 - KEPT_SHARE
     assert torch.allclose(optimizer.momentum[bias], share * torch.tensor([KEPT_SHARE, 1.0, 0, 0]))
     assert bias[0] < bias[1] < 0, "it still moves where the first gradient pointed"
+
+
+def test_a_rate_that_lies_on_the_device_is_one_like_any_other() -> None:
+    moved = []
+    for rate in (3e-3, torch.tensor(3e-3)):
+        conv = nn.Conv2d(8, 16, 3)
+        for number, parameter in enumerate(conv.parameters()):
+            random = torch.Generator().manual_seed(number)
+            parameter.data.copy_(torch.rand(parameter.shape, generator=random))
+            parameter.grad = torch.rand(parameter.shape, generator=random) - 0.5
+        optimizer = Muon(conv.parameters())
+        optimizer.learning_rate = rate
+        optimizer.step()
+        moved.append(conv.weight.detach())
+    torch.testing.assert_close(*moved)
