@@ -56,6 +56,8 @@ class Misses:
     def __init__(self, interest: Sequence[Interest], power: float = 1) -> None:
         """`interest`: as CropPlan takes it. `power`: as `block_errors` takes it; crops are drawn by the mean itself."""
         self._shapes = [blocks.shape for blocks in interest]
+        self._ends = np.cumsum([0, *(blocks.size for blocks in interest)]).tolist()
+        """Of each pair's blocks among all, after a 0."""
         self._known = np.concatenate([np.zeros(0), *(blocks.ravel() for blocks in interest)]).astype(np.float16)
         self.power = power
         self._noted: list[Noted] = []
@@ -123,13 +125,18 @@ class Misses:
         return torch.cat([places, errors.flatten(2)], dim=2)
 
     def _lay(self, table: Tensor, blocks: Blocks) -> None:
-        """`table`: like `_rows`; newer ones cover older ones."""
-        of_pairs = self._of_pairs(blocks)
-        shape = self._noted[0].errors.shape[1:]
-        for crop in table.flatten(0, 1).numpy():
-            pair, row, column, mirrored = (int(number) for number in crop[:4])
-            errors = crop[4:].reshape(shape)
-            _lay_inside(of_pairs[pair], errors[:, ::-1] if mirrored else errors, row, column)
+        """`table`: like `_rows`; newer ones cover older ones. Blocks past a frame's ends are nobody's."""
+        num_rows, num_columns = self._noted[0].errors.shape[1:]
+        crops = table.flatten(0, 1).numpy()  # K 4+rows*columns
+        pairs, tops, lefts, mirrored = crops[:, :4].astype(np.int64).T[..., None, None]  # K 1 1 each
+        errors = crops[:, 4:].reshape(len(crops), num_rows, num_columns)
+        errors = np.where(mirrored, errors[:, :, ::-1], errors)
+        heights, widths = (np.array(sizes)[pairs] for sizes in zip(*self._shapes, strict=True))
+        rows = tops + np.arange(num_rows)[:, None]  # K rows 1
+        columns = lefts + np.arange(num_columns)  # K 1 columns
+        are_inside = (rows >= 0) & (rows < heights) & (columns >= 0) & (columns < widths)  # K rows columns
+        places = np.array(self._ends[:-1])[pairs] + rows * widths + columns
+        blocks[places[are_inside]] = errors[are_inside]  # of those for one block the last one stays
 
     def _emphasis(self, first_sample: int, blocks: Blocks) -> Emphasis:
         weights = [part.astype(np.float32) ** self.power for part in self._of_pairs(blocks)]
@@ -137,15 +144,8 @@ class Misses:
 
     def _of_pairs(self, blocks: Blocks) -> list[Blocks]:
         """Views: rows x columns of each pair."""
-        ends = np.cumsum([rows * columns for rows, columns in self._shapes])
-        return [part.reshape(shape) for part, shape in zip(np.split(blocks, ends)[:-1], self._shapes, strict=True)]
-
-
-def _lay_inside(blocks: Blocks, errors: NDArray[np.float32], row: int, column: int) -> None:
-    """The errors at that place, but for those of blocks past the frame's ends."""
-    errors = errors[max(0, -row) :, max(0, -column) :]
-    place = blocks[max(0, row) :, max(0, column) :][: errors.shape[0], : errors.shape[1]]
-    place[...] = errors[: place.shape[0], : place.shape[1]]
+        parts = np.split(blocks, self._ends[1:])[:-1]
+        return [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
 
 
 def block_errors(error: Tensor, reduction: int, power: float = 1) -> Tensor:
