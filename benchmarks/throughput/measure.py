@@ -9,8 +9,8 @@ process, gives way to the bare loop every --steps steps: forward, mean squared e
 memory. Ratios are in the middle of the rounds, by the clock and by seconds of CPU, which other programs on the machine
 disturb less; and over all rounds together, contact sheets and looks included, which a run as short as this has more of.
 A checkpoint comes too seldom for that and is told apart. Without --steps and --rounds, whole and bare take turns 100
-times on a CPU, whose speed drifts within seconds, by the four steps over which all steps' work is spread, and 3 times
-100 steps on a GPU, which works ahead.
+times on a CPU, whose speed drifts within seconds, by the four steps over which all steps' work is spread, and 5 times
+300 steps on a GPU, which works ahead.
 data: frames a second decoded, crops a second gathered. start: a process of its own, on the demo's shot, to its first
 step. apply: benchmarks/apply.py. set: as many pairs of 4096 x 2160 half EXR, made for it, once in memory and once in
 the mapped file.
@@ -49,6 +49,8 @@ SET_STEPS = 300
 STARTS = 3
 CPU_STEPS = math.lcm(STEPS_AT_ONCE, STEPS_APART)
 """Of a round there: some work is done for several steps at once."""
+CPU_ROUNDS = 100
+GPU_STEPS, GPU_ROUNDS = 300, 5
 APPLY = Path(__file__).parents[1] / "apply.py"
 
 
@@ -69,8 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
-    parser.add_argument("--steps", type=int, default=0, help=f"of a round; 0: {CPU_STEPS} on a CPU, 100 on a GPU")
-    parser.add_argument("--rounds", type=int, default=0, help="0: 100 on a CPU, 3 on a GPU")
+    steps = f"of a round; 0: {CPU_STEPS} on a CPU, {GPU_STEPS} on a GPU"
+    parser.add_argument("--steps", type=int, default=0, help=steps)
+    parser.add_argument("--rounds", type=int, default=0, help=f"0: {CPU_ROUNDS} on a CPU, {GPU_ROUNDS} on a GPU")
     parser.add_argument("--pairs", type=int, default=50, help="of the large set")
     return parser
 
@@ -100,8 +103,8 @@ def steps(folder: Path, arguments: argparse.Namespace) -> None:
         )
 
     is_cpu = choose_machine(settings_of(arguments, folder, 1), print).device.type == "cpu"
-    steps_a_round = arguments.steps or (CPU_STEPS if is_cpu else 100)
-    num_steps = WARM_UP_STEPS + steps_a_round * (arguments.rounds or (100 if is_cpu else 3)) + 1
+    steps_a_round = arguments.steps or (CPU_STEPS if is_cpu else GPU_STEPS)
+    num_steps = WARM_UP_STEPS + steps_a_round * (arguments.rounds or (CPU_ROUNDS if is_cpu else GPU_ROUNDS)) + 1
     watch = Watch(steps_a_round=steps_a_round, make_bare=make_bare)
     train_seen(watch, write_pairs(folder, *FRAME, PAIRS), settings_of(arguments, folder, num_steps))
     assert watch.machine

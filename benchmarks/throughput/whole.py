@@ -20,10 +20,10 @@ from understudy.report.reporter import Reporter
 from understudy.settings import Settings
 from understudy.sources.sequences import SequenceSource
 from understudy.train import batches, loop, sitting
-from understudy.train.batches import Batch, batches_from, gather
+from understudy.train.batches import batches_from, gather
 from understudy.train.crops import CropPlan, Share
 from understudy.train.device import Machine
-from understudy.train.loss import ErrorMeasure
+from understudy.train.drawn import Batch, Drawn
 from understudy.train.misses import Misses
 from understudy.train.recorder import Recorder
 from understudy.train.run import Run
@@ -32,9 +32,10 @@ from understudy.train.session import train_new
 from understudy.train.sharing import Sharing
 from understudy.train.sitting import Manner
 from understudy.train.state import TrainingState
-from understudy.train.step import train_step
+from understudy.train.step import Learn, train_step
 
-WARM_UP_STEPS = 10
+WARM_UP_STEPS = 20
+"""A GPU has recorded by then how each kind of step is done."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class Watch:
     waits: list[float] = field(default_factory=list)
     """Seconds that the loop waited for each batch."""
     insides: list[float] = field(default_factory=list)
-    """Seconds in train_step, the device's included, after the warm-up."""
+    """Seconds in train_step, after the warm-up; a GPU, which works ahead, is not waited for."""
     sheet_cpu_seconds: list[float] = field(default_factory=list)
     """To draw each contact sheet, beside the training."""
     checkpoint_seconds: list[float] = field(default_factory=list)
@@ -70,26 +71,17 @@ class Watch:
     _gathering: threading.Lock = field(default_factory=threading.Lock)
     """Held by whoever gathers crops, and by the bare loop while it has its turn."""
 
-    def step(
-        self,
-        state: TrainingState,
-        batch: Batch,
-        plan: StepPlan,
-        machine: Machine,
-        sharing: Sharing,
-        measure: ErrorMeasure,
-    ) -> Tensor:
+    def step(self, state: TrainingState, drawn: Drawn, plan: StepPlan, sharing: Sharing, learn: Learn) -> Tensor:
         """train_step, timed."""
-        self.machine = machine
+        assert self.machine
         begin = time.perf_counter()
-        loss = train_step(state, batch, plan, machine, sharing, measure)
-        end = clock(machine).seconds
-        self.first_step_at = self.first_step_at or end
+        loss = train_step(state, drawn, plan, sharing, learn)
+        self.first_step_at = self.first_step_at or clock(self.machine).seconds
         if state.step > WARM_UP_STEPS:
-            self.insides.append(end - begin)
+            self.insides.append(time.perf_counter() - begin)
         return loss
 
-    def waited(self, ready: Iterator[Batch]) -> Iterator[Batch]:
+    def waited(self, ready: Iterator[Drawn]) -> Iterator[Drawn]:
         """The batches, timed; where a round ends, the bare loop has its turn, with nothing gathered beside it."""
         while True:
             self._between_steps()
@@ -136,7 +128,8 @@ class Watch:
         watch = self
 
         @contextmanager
-        def seen_batches(step: int, run: Run, misses: Misses, share: Share) -> Iterator[Iterator[Batch]]:
+        def seen_batches(step: int, run: Run, misses: Misses, share: Share) -> Iterator[Iterator[Drawn]]:
+            watch.machine = run.machine
             with batches_from(step, run, misses, share) as ready:
                 yield watch.waited(ready)
 

@@ -1,13 +1,12 @@
-"""Crops gathered into tensors, between the steps or ahead of the loop, on a thread."""
+"""Crops gathered into tensors, between the steps or ahead of the loop on a thread, or cut out by a GPU."""
 
 from __future__ import annotations
 
 import itertools
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -18,11 +17,11 @@ from torch import Tensor
 from understudy.dataset import DecodedPair, StoredPixels
 from understudy.frames.window import Window
 from understudy.train.crops import Crop, CropPlan, Share
-from understudy.train.device import Machine
+from understudy.train.device_frames import DeviceFrames, common_dtype, device_frames
+from understudy.train.drawn import Batch, Drawn, Places
 from understudy.train.ends import part_of
 from understudy.train.misses import Misses
 from understudy.train.run import Run
-from understudy.train.shifts import shifted, still_valid
 
 STEPS_AT_ONCE = 4
 """Whose crops are gathered one after the other: those after the first find Python's code still in the cache.
@@ -33,85 +32,68 @@ Up to three ahead, as Prefetch has them; Misses allows for that (STEPS_AHEAD).
 Number = TypeVar("Number", bound=np.generic)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """One step's crops at full resolution, scene-linear: as the frames are held, or as the machine wants them."""
-
-    input: Tensor
-    """N Cin H W, channels last."""
-    target: Tensor
-    """N Cout H W, channels last."""
-    valid: Tensor | None
-    """N 1 H W, 0 where a pixel does not count (DecodedPair.valid); None when all do."""
-    crops: tuple[Crop, ...]
-    """Where each comes from."""
-    shifts: Tensor | None = None
-    """N 2, `Crop.shift` of each, by which they are moved on their way to the device; None when none is to be."""
-
-    def to(self, machine: Machine) -> Batch:
-        """The batch as it is learnt, on the machine's device; from pinned memory copies run beside the computation.
-
-        Half that is not shifted stays half on the CPU, where Transfer.encode is quick at it.
-        """
-        ready = self if machine.device.type == "cuda" else self._shifted()  # MPS has no cubics before torch 2.12
-        return Batch(
-            _sent(ready.input, machine),
-            _sent(ready.target, machine),
-            None if ready.valid is None else _sent(ready.valid, machine),
-            ready.crops,
-            None if ready.shifts is None else _sent(ready.shifts, machine),
-        )._shifted()
-
-    def _shifted(self) -> Batch:
-        if self.shifts is None:
-            return self
-        return Batch(
-            shifted(self.input, self.shifts),
-            shifted(self.target, self.shifts),
-            None if self.valid is None else still_valid(self.valid, self.shifts),
-            self.crops,
-        )
-
-
-def _sent(tensor: Tensor, machine: Machine) -> Tensor:
-    there = tensor.to(machine.device, non_blocking=True)
-    stays = there.dtype == torch.float16 and machine.device.type == "cpu"
-    return there if stays else there.to(machine.dtype)
-
-
 def gather(
     pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, *, pin: bool = False
 ) -> Batch:
-    """Cut the crops of `samples` out of the decoded pairs."""
-    crops = [plan.draw(sample, misses.focus(sample)) for sample in samples]
-    shape = (len(crops), plan.height, plan.width)
-    places = [Window.of_size(plan.width, plan.height, crop.x, crop.y) for crop in crops]
-    masks = [_mask(pairs[crop.pair], place, plan) for crop, place in zip(crops, places, strict=True)]
-    inputs = _room(shape, [pairs[crop.pair].input for crop in crops])  # N H W Cin
-    targets = _room(shape, [pairs[crop.pair].target for crop in crops])  # N H W Cout
-    valid = None if all(mask is None for mask in masks) else np.ones((*shape, 1), np.bool_)  # N H W 1
-    for n, crop in enumerate(crops):
-        pair, place = pairs[crop.pair], places[n]
-        _lay(part_of(pair.input, place), inputs[n], crop.mirrored)
-        _lay(part_of(pair.target, place), targets[n], crop.mirrored)
-        if valid is not None and (mask := masks[n]) is not None:
-            _lay(mask[..., None], valid[n], crop.mirrored)
+    """Cut the crops of `samples` out of the decoded pairs. `pin`: for a GPU."""
+    crops = _draw(plan, misses, samples)
+    inputs = _cut([pairs[crop.pair].input for crop in crops], crops, plan, pin=pin)
+    targets = _cut([pairs[crop.pair].target for crop in crops], crops, plan, pin=pin)
+    valid, shifts = _valid(pairs, crops, plan, pin=pin), _shifts(crops, pin=pin)
+    return Batch(input=inputs, target=targets, crops=crops, valid=valid, shifts=shifts)
 
-    def as_tensor(array: NDArray[Number]) -> Tensor:
-        tensor = torch.from_numpy(array)
-        return tensor.pin_memory() if pin else tensor
 
-    def as_pictures(array: NDArray[Number]) -> Tensor:
-        return as_tensor(array).permute(0, 3, 1, 2)  # N C H W, channels last in memory
+def locate(
+    pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, frames: DeviceFrames
+) -> Places:
+    """As `gather`, of a GPU's `frames` of the same pairs."""
+    crops = _draw(plan, misses, samples)
+    valid, shifts = _valid(pairs, crops, plan, pin=frames.wants_pinned), _shifts(crops, pin=frames.wants_pinned)
+    table, size = frames.table(crops), (plan.height, plan.width)
+    return Places(frames=frames, table=table, size=size, crops=crops, valid=valid, shifts=shifts)
 
-    shifts = np.array([crop.shift for crop in crops], np.float32)  # N 2
-    return Batch(
-        as_pictures(inputs),
-        as_pictures(targets),
-        None if valid is None else as_pictures(valid),
-        tuple(crops),
-        as_tensor(shifts) if shifts.any() else None,
-    )
+
+def _draw(plan: CropPlan, misses: Misses, samples: range) -> tuple[Crop, ...]:
+    return tuple(plan.draw(sample, misses.focus(sample)) for sample in samples)
+
+
+def _cut(frames: Sequence[StoredPixels], crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Tensor:
+    """Each crop out of its frame: N C H W as the frames hold them; float32 if one of them does."""
+    room = _room(crops, plan, frames[0].shape[2], common_dtype(frames), pin=pin)
+    for frame, crop, pixels in zip(frames, crops, room.numpy(), strict=True):
+        _lay(part_of(frame, _window(crop, plan)), pixels, crop.mirrored)
+    return room.permute(0, 3, 1, 2)
+
+
+def _valid(pairs: Sequence[DecodedPair], crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Tensor | None:
+    """N 1 H W: which pixels count; None when all do."""
+    masks = [_mask(pairs[crop.pair], _window(crop, plan), plan) for crop in crops]
+    if all(mask is None for mask in masks):
+        return None
+    room = _room(crops, plan, 1, torch.bool, pin=pin)
+    for mask, crop, counts in zip(masks, crops, room.numpy(), strict=True):
+        if mask is None:
+            counts.fill(True)
+        else:
+            _lay(mask[..., None], counts, crop.mirrored)
+    return room.permute(0, 3, 1, 2)
+
+
+def _room(crops: Sequence[Crop], plan: CropPlan, num_channels: int, dtype: torch.dtype, *, pin: bool) -> Tensor:
+    """N H W C, of which a GPU can copy at its own time if it is pinned."""
+    return torch.empty(len(crops), plan.height, plan.width, num_channels, dtype=dtype, pin_memory=pin)
+
+
+def _shifts(crops: Sequence[Crop], *, pin: bool) -> Tensor | None:
+    """N 2; None when none is to be moved."""
+    if not any(map(any, (crop.shift for crop in crops))):
+        return None
+    shifts = torch.tensor([crop.shift for crop in crops])
+    return shifts.pin_memory() if pin else shifts
+
+
+def _window(crop: Crop, plan: CropPlan) -> Window:
+    return Window.of_size(plan.width, plan.height, crop.x, crop.y)
 
 
 def _mask(pair: DecodedPair, place: Window, plan: CropPlan) -> NDArray[np.bool_] | None:
@@ -130,11 +112,6 @@ def _mask(pair: DecodedPair, place: Window, plan: CropPlan) -> NDArray[np.bool_]
     return None if mask is None or mask.all() else mask
 
 
-def _room(shape: tuple[int, int, int], frames: list[StoredPixels]) -> StoredPixels:
-    """For N H W pixels as these frames hold them; float32 if one of them does."""
-    return np.empty((*shape, frames[0].shape[2]), np.result_type(*(frame.dtype for frame in frames)))
-
-
 def _lay(pixels: NDArray[Number], room: NDArray[Number], mirrored: bool) -> None:
     """H W C into H W C. Channel by channel when mirrored: NumPy is slow at turning over a few numbers at a time."""
     if not mirrored:
@@ -145,20 +122,20 @@ def _lay(pixels: NDArray[Number], room: NDArray[Number], mirrored: bool) -> None
 
 
 @contextmanager
-def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[Iterator[Batch]]:
+def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[Iterator[Drawn]]:
     """Those of step, step + 1, and so on, this rank's `share` of each.
 
-    A thread gathers them ahead where that costs the loop nothing, for a GPU; or spares it a disk, as what is mapped
-    may lie there. Else a few are gathered when one is asked for: on a CPU the thread would take a core and Python's
-    lock away from the step.
+    A GPU cuts them out of frames in its own memory. Of others a thread gathers them ahead, where that costs the loop
+    nothing, or spares it a disk, as what is mapped may lie there. For a CPU a few are gathered when one is asked for:
+    the thread would take a core and Python's lock away from the step.
     """
-    is_cpu = run.machine.device.type == "cpu"
+    samples = (share.of_step(each, run.batch_size) for each in itertools.count(step))
+    if frames := device_frames(run.training, run.machine):
+        yield (locate(run.training, run.crops, misses, some, frames) for some in samples)
+        return
     pin = run.machine.device.type == "cuda"
-    gathered = (
-        gather(run.training, run.crops, misses, share.of_step(each, run.batch_size), pin=pin)
-        for each in itertools.count(step)
-    )
-    if is_cpu and all(pair.is_in_memory for pair in run.training):
+    gathered = (gather(run.training, run.crops, misses, some, pin=pin) for some in samples)
+    if run.machine.device.type == "cpu" and all(pair.is_in_memory for pair in run.training):
         yield _several_at_once(gathered)
         return
     prefetch = Prefetch(gathered)

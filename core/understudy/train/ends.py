@@ -57,7 +57,12 @@ def without_ends(picture: Tensor, beyond: int = BEYOND) -> Tensor:
 
 def mirrored(first: int, end: int, size: int, device: torch.device) -> Tensor:
     """The rows of a picture, 0 to before `size`, that stand at the places from `first` to before `end`."""
-    place = torch.arange(first, end, device=device)
-    turn = torch.zeros_like(place) + 2 * size  # as a tensor: by a number of unknown size ONNX cannot divide
-    place = torch.remainder(place, turn)
-    return torch.min(place, turn - 1 - place)
+    places = torch.arange(first, end, device=device)
+    return turned_back(places, torch.zeros_like(places) + size)  # by a number of unknown size ONNX cannot divide
+
+
+def turned_back(places: Tensor, sizes: Tensor) -> Tensor:
+    """The rows of pictures, 0 to before `sizes`, that stand at places inside or beyond."""
+    turns = 2 * sizes
+    places = torch.remainder(places, turns)
+    return torch.min(places, turns - 1 - places)

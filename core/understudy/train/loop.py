@@ -7,6 +7,7 @@ from understudy.ranks.roster import Go
 from understudy.train.batches import batches_from
 from understudy.train.company import Company, Evicted, Parted, Regroup
 from understudy.train.recorder import Pen
+from understudy.train.recordings import learn_for
 from understudy.train.run import Run
 from understudy.train.schedule import Pace
 from understudy.train.sharing import Sharing
@@ -47,6 +48,7 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
         pen.checkpoint()
         return ""
     pace = Pace(step=state.step, elapsed_seconds=state.elapsed_seconds)
+    learn = learn_for(state, run.machine, sharing, run.measure)
     with batches_from(state.step + 1, run, state.misses, sharing.share) as batches:
         for batch in batches:
             step = state.step + 1
@@ -55,7 +57,7 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
             is_meeting_point = sharing.begin_step(step, plan.reduction, is_last=is_expected_last)
             if is_meeting_point:
                 company.arrive(step)
-            loss = train_step(state, batch.to(run.machine), plan, run.machine, sharing, run.measure)
+            loss = train_step(state, batch, plan, sharing, learn)
             agreed = company.agreed(step) if is_meeting_point else NOTHING_AGREED
             if is_meeting_point:
                 pace.agree(step, agreed.elapsed_seconds)

@@ -26,10 +26,10 @@ from understudy.report.progress import Progress
 from understudy.runs import RunFiles
 from understudy.settings import Settings
 from understudy.train.admission import admitted, fitted_to
-from understudy.train.batches import Batch
 from understudy.train.company import GROUP_TIMEOUT, DeskStore
 from understudy.train.crops import Share
 from understudy.train.device import Machine, choose_batch_size, choose_machine
+from understudy.train.drawn import Batch
 from understudy.train.group import Group, GroupBroken
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.state import new_state
@@ -181,7 +181,7 @@ def _synthetic_batch(num_crops: int, settings: Settings, machine: Machine) -> Ba
     """At least one crop: a rank without one of its own computes it for nothing."""
     pixels = torch.rand(max(1, num_crops), len(CHANNELS), settings.crop_size, settings.crop_size)
     pixels = pixels.contiguous(memory_format=torch.channels_last)
-    return Batch(pixels, pixels, None, ()).to(machine)
+    return Batch(input=pixels, target=pixels, crops=()).to(machine)
 
 
 def _agreed_seconds(group: Group, act: Callable[[], None]) -> float:

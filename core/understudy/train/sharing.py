@@ -46,6 +46,8 @@ class Sharing(Protocol):
     """Used by one step after another, in this order of methods."""
 
     share: Share
+    is_recordable: bool
+    """Forward, backward and optimizer are this process's alone, and the same operations in each step."""
 
     def begin_step(self, step: int, reduction: int, *, is_last: bool) -> bool:
         """Whether the ranks exchange something at the end of `step`, which trains at 1/`reduction`.
@@ -82,6 +84,7 @@ class Alone:
     """One process: every step is its own."""
 
     share = Share()
+    is_recordable = True
 
     def __init__(self, model: Understudy) -> None:
         self._learner = _Learner(model)
@@ -119,6 +122,8 @@ class Gradients:
     With an interval of 1 the ranks compute what one process would. The exchange of one layer's gradients runs beside
     the computation of the next.
     """
+
+    is_recordable = False
 
     def __init__(
         self,
@@ -196,6 +201,8 @@ class Averaging:
 
     What travels is the change since the last meeting. What rounding to 16 bits takes from it is added to the next.
     """
+
+    is_recordable = True
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from understudy.train.device import Machine
 from understudy.train.fit import fit_model
 from understudy.train.model_file import load_model, load_tensors
 from understudy.train.network import NetworkSpec, Understudy
+from understudy.train.recordings import learn_for
 from understudy.train.run import Run
 from understudy.train.schedule import Schedule, StepPlan
 from understudy.train.sharing import Sharing
@@ -33,15 +34,15 @@ BATCH_SIZE = 5
 """No multiple of 2 or 3: shares are uneven."""
 
 
-def machine(dtype: torch.dtype) -> Machine:
-    return Machine(device=torch.device("cpu"), bfloat16=False, dtype=dtype)
+def machine(dtype: torch.dtype, device: str = "cpu") -> Machine:
+    return Machine(device=torch.device(device), bfloat16=False, dtype=dtype)
 
 
-def first_state(dtype: torch.dtype = torch.float64, seed: int = 0) -> TrainingState:
+def first_state(dtype: torch.dtype = torch.float64, seed: int = 0, device: str = "cpu") -> TrainingState:
     torch.manual_seed(seed)
     model = Understudy(NetworkSpec(input_channels=RGB, target_channels=RGB, model_size="small"))
     fit_model(model, pairs())
-    return new_state(model, machine(dtype), crops().interest, wakes=True)
+    return new_state(model, machine(dtype, device), crops().interest, wakes=True)
 
 
 def saved_state(files: RunFiles, step: int) -> TrainingState:
@@ -99,13 +100,15 @@ def take_steps(
     reduction: int = 1,
 ) -> None:
     """As the loop does: this rank's crops of each step, then the step."""
-    dtype = next(state.model.parameters()).dtype
+    weights = next(state.model.parameters())
+    place = machine(weights.dtype, weights.device.type)
+    learn = learn_for(state, place, sharing, "squared")
     for step in range(state.step + 1, state.step + 1 + num_steps):
         samples = sharing.share.of_step(step, batch_size)
-        batch = gather(pairs(), crops(), state.misses, samples).to(machine(dtype))
+        batch = gather(pairs(), crops(), state.misses, samples)
         sharing.begin_step(step, reduction, is_last=False)
         plan = StepPlan(learning_rate=learning_rate, reduction=reduction)
-        train_step(state, batch, plan, machine(dtype), sharing)
+        train_step(state, batch, plan, sharing, learn)
 
 
 def weights_of(state: TrainingState) -> Tensor:

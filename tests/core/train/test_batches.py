@@ -13,6 +13,7 @@ from understudy.dataset import DecodedPair
 from understudy.dataset.shelf import Shelf
 from understudy.train.batches import batches_from, gather
 from understudy.train.crops import Focus, Share
+from understudy.train.drawn import Batch
 from understudy.train.misses import Misses
 
 
@@ -39,6 +40,7 @@ def test_batches_are_those_of_their_steps_and_a_thread_gathers_them_only_from_a_
             samples = share.of(range(BATCH_SIZE * (step - 1), BATCH_SIZE * step))
             expected = gather(pairs(), crops(), misses, samples)
             batch = next(batches)
+            assert isinstance(batch, Batch)
             assert batch.crops == expected.crops
             assert batch.input.equal(expected.input)
             assert batch.target.equal(expected.target)

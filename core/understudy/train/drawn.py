@@ -1,0 +1,108 @@
+"""What one step learns from, on its way to the machine: crops, or where a GPU finds them in its own memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from understudy.train.crops import Crop
+from understudy.train.device import Machine
+from understudy.train.device_frames import DeviceFrames
+from understudy.train.shifts import shifted, still_valid
+
+Self = TypeVar("Self", bound="Drawn")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn(ABC):
+    """One step's crops."""
+
+    crops: tuple[Crop, ...]
+    """Where each comes from."""
+    valid: Tensor | None = None
+    """N 1 H W, 0 where a pixel does not count (DecodedPair.valid); None when all do."""
+    shifts: Tensor | None = None
+    """N 2, `Crop.shift` of each, by which they are moved on their way to the device; None when none is to be."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Of a crop, in pixels."""
+
+    @abstractmethod
+    def to(self, machine: Machine) -> Batch:
+        """As they are learnt, on the machine's device; from pinned memory copies run beside the computation."""
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All that differs from step to step, by name; where names are the same, shapes are."""
+        return {name: part for name, part in vars(self).items() if isinstance(part, Tensor)}
+
+    def each(self: Self, change: Callable[[Tensor], Tensor]) -> Self:
+        """The same with all tensors changed."""
+        other = copy(self)
+        vars(other).update({name: change(part) for name, part in self.tensors().items()})
+        return other
+
+    def sent(self: Self, machine: Machine) -> Self:
+        """The same with all tensors on the machine's device."""
+        return self.each(lambda tensor: tensor.to(machine.device, non_blocking=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch(Drawn):
+    """Crops at full resolution, scene-linear: as the frames are held, or as the machine wants them."""
+
+    input: Tensor
+    """N Cin H W, channels last."""
+    target: Tensor
+    """N Cout H W, channels last."""
+
+    @property
+    def width(self) -> int:
+        return self.input.shape[-1]
+
+    def to(self, machine: Machine) -> Batch:
+        """Half that is not shifted stays half on the CPU, where Transfer.encode is quick at it."""
+
+        def in_precision(tensor: Tensor) -> Tensor:
+            stays = tensor.dtype == torch.float16 and machine.device.type == "cpu"
+            return tensor if stays else tensor.to(machine.dtype)
+
+        ready = self if machine.device.type == "cuda" else self._shifted()  # MPS has no cubics before torch 2.12
+        return ready.sent(machine).each(in_precision)._shifted()
+
+    def _shifted(self) -> Batch:
+        if self.shifts is None:
+            return self
+        return Batch(
+            input=shifted(self.input, self.shifts),
+            target=shifted(self.target, self.shifts),
+            crops=self.crops,
+            valid=None if self.valid is None else still_valid(self.valid, self.shifts),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places(Drawn):
+    """Crops that are still to be cut out."""
+
+    frames: DeviceFrames
+    table: Tensor
+    """`DeviceFrames.table` of them."""
+    size: tuple[int, int]
+    """Of a crop, rows and columns in pixels."""
+
+    @property
+    def width(self) -> int:
+        return self.size[1]
+
+    def to(self, machine: Machine) -> Batch:
+        there = self.sent(machine)
+        plates, truths = self.frames.cut(there.table, *self.size)
+        return Batch(input=plates, target=truths, crops=self.crops, valid=there.valid, shifts=there.shifts).to(machine)

@@ -1,0 +1,124 @@
+"""Steps that a GPU plays again from a recording (CUDA graphs), in place of being told each operation anew.
+
+A step has several hundred operations, most of them on a few numbers: a program takes longer to begin one than a GPU to
+do it (docs/speed.md). A recording begins all of them at once. What differs from step to step, crops and learning rate,
+lies in places that it reads.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from understudy.train.device import Machine
+from understudy.train.drawn import Drawn
+from understudy.train.loss import ErrorMeasure
+from understudy.train.schedule import StepPlan
+from understudy.train.sharing import Sharing
+from understudy.train.state import TrainingState
+from understudy.train.step import Learn, learn
+
+_LOG = logging.getLogger("understudy")
+
+STEPS_BEFORE = 3
+"""Of a kind, done one operation after the other: what is made but once is no part of it."""
+
+
+def learn_for(state: TrainingState, machine: Machine, sharing: Sharing, measure: ErrorMeasure) -> Learn:
+    """The quickest way there, good as long as the sharing."""
+    one_by_one = partial(learn, state, machine, sharing, measure)
+    if machine.device.type == "cuda" and sharing.is_recordable:
+        return Recordings(one_by_one, state, machine).learn
+    return one_by_one
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """Of a step: those of one kind are the same operations."""
+
+    reduction: int
+    are_units_woken: bool
+    given: frozenset[tuple[str, torch.dtype]]
+    """What there is of a batch, and as what: pairs in half and in float32 may come together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """One kind of step, and the places that it reads and writes."""
+
+    graph: torch.cuda.CUDAGraph
+    drawn: Drawn
+    loss: Tensor
+    errors: Tensor
+
+    def play(self, drawn: Drawn) -> tuple[Tensor, Tensor]:
+        """As `Learn`; the next one that is played writes into the same places."""
+        given = drawn.tensors()
+        for name, place in self.drawn.tensors().items():
+            place.copy_(given[name], non_blocking=True)
+        self.graph.replay()
+        return self.loss.clone(), self.errors.clone()
+
+
+class Recordings:
+    """Each kind of step is recorded when it has been done STEPS_BEFORE times. A device that cannot goes on without.
+
+    Weights and momentum must stay where they are.
+    """
+
+    def __init__(self, one_by_one: Learn, state: TrainingState, machine: Machine) -> None:
+        self._learn = one_by_one
+        self._state = state
+        self._machine = machine
+        self._stream = torch.cuda.Stream(machine.device)  # type: ignore[no-untyped-call]
+        self._pool = torch.cuda.graph_pool_handle()
+        """Memory that all recordings use, one after the other."""
+        self._learning_rate = torch.zeros((), device=machine.device, dtype=machine.dtype)
+        self._num_done: dict[Kind, int] = {}
+        self._recordings: dict[Kind, Recording] = {}
+        self._can_record = True
+
+    def learn(self, drawn: Drawn, plan: StepPlan) -> tuple[Tensor, Tensor]:
+        waking = self._state.waking
+        kind = Kind(
+            reduction=plan.reduction,
+            are_units_woken=waking is not None and waking.is_loud_heard,
+            given=frozenset((name, part.dtype) for name, part in drawn.tensors().items()),
+        )
+        if kind not in self._recordings and self._can_record and self._num_done.get(kind, 0) >= STEPS_BEFORE:
+            self._record(kind, drawn, plan)
+        if recording := self._recordings.get(kind):
+            self._learning_rate.fill_(plan.learning_rate)
+            return recording.play(drawn)
+        self._num_done[kind] = self._num_done.get(kind, 0) + 1
+        return self._learn_aside(drawn, plan)
+
+    def _learn_aside(self, drawn: Drawn, plan: StepPlan) -> tuple[Tensor, Tensor]:
+        """Where steps are recorded: what libraries keep for each stream is there then."""
+        here = torch.cuda.current_stream(self._machine.device)
+        self._stream.wait_stream(here)
+        with torch.cuda.stream(self._stream):
+            found = self._learn(drawn, plan)
+        here.wait_stream(self._stream)
+        return found
+
+    def _record(self, kind: Kind, drawn: Drawn, plan: StepPlan) -> None:
+        """Nothing is computed meanwhile. Other threads may use the device."""
+        graph = torch.cuda.CUDAGraph()
+        held = drawn.sent(self._machine)
+        optimizer = self._state.optimizer
+        optimizer.learning_rate = self._learning_rate
+        try:
+            with torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"):
+                loss, errors = self._learn(held, plan)
+        except RuntimeError as error:  # out of memory is one too: a recording keeps what it uses
+            _LOG.info("steps are not recorded, and take longer: %s", str(error).splitlines()[0])
+            self._can_record = False
+            optimizer.zero_grad()
+            optimizer.learning_rate = plan.learning_rate
+        else:
+            self._recordings[kind] = Recording(graph=graph, drawn=held, loss=loss, errors=errors)

@@ -1,0 +1,95 @@
+"""Steps that a GPU plays again are those that it would do one operation after the other."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+import torch
+from tests.core.train.lessons import CROP_SIZE, average_of, crops, first_state, machine, pairs, weights_of
+
+from understudy.train.batches import locate
+from understudy.train.crops import CropPlan
+from understudy.train.device_frames import DeviceFrames
+from understudy.train.recordings import learn_for
+from understudy.train.schedule import StepPlan
+from understudy.train.sharing import Alone
+from understudy.train.state import TrainingState
+from understudy.train.step import train_step
+
+pytestmark = [
+    pytest.mark.hardware,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here"),
+]
+BATCH_SIZE = 2
+NUM_STEPS = 96
+"""Before what they find changes where crops are drawn (misses.STEPS_BETWEEN): that the last bit may decide."""
+
+
+class OneByOne(Alone):
+    is_recordable = False
+
+
+@functools.cache
+def moved_crops() -> CropPlan:
+    return CropPlan(pairs(), crops().interest, crop_size=CROP_SIZE, seed=3, may_shift=True)
+
+
+def learn(state: TrainingState, sharing: Alone, plan_of_crops: CropPlan) -> None:
+    """As the loop does, at half and at full resolution and at falling rates.
+
+    There are steps in which units are woken, pixels do not count or crops are moved, and others.
+    """
+    weights = next(state.model.parameters())
+    frames = DeviceFrames(pairs(), weights.device)
+    learn_so = learn_for(state, machine(weights.dtype, weights.device.type), sharing, "squared")
+    for step in range(1, NUM_STEPS + 1):
+        drawn = locate(pairs(), plan_of_crops, state.misses, sharing.share.of_step(step, BATCH_SIZE), frames)
+        plan = StepPlan(learning_rate=1e-4 / (1 + step / 30), reduction=2 if step <= NUM_STEPS / 2 else 1)
+        train_step(state, drawn, plan, sharing, learn_so)
+
+
+def assert_same(state: TrainingState, other: TrainingState, most: float) -> None:
+    """But for so much of a weight; the farthest move by 0.003."""
+    for numbers in (weights_of, average_of):
+        torch.testing.assert_close(numbers(state).cpu(), numbers(other).cpu(), rtol=0, atol=most)
+    found, expected = state.misses.tensors()["blocks"], other.misses.tensors()["blocks"]
+    torch.testing.assert_close(found, expected, rtol=2e-3, atol=most)
+
+
+def test_recorded_steps_are_those_done_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[torch.cuda.CUDAGraph] = []
+    replay = torch.cuda.CUDAGraph.replay
+
+    def noted(graph: torch.cuda.CUDAGraph) -> None:
+        played.append(graph)
+        replay(graph)
+
+    monkeypatch.setattr(torch.cuda.CUDAGraph, "replay", noted)
+    recorded, one_by_one = first_state(device="cuda"), first_state(device="cuda")
+    learn(recorded, Alone(recorded.model), moved_crops())
+    assert len(set(played)) >= 8, "at two resolutions, of several kinds"
+    assert len(played) > NUM_STEPS / 2
+    played.clear()
+    learn(one_by_one, OneByOne(one_by_one.model), moved_crops())
+    assert not played
+    assert_same(recorded, one_by_one, 1e-6)
+
+
+def test_a_gpu_learns_what_a_cpu_learns() -> None:
+    """Of crops that are not moved: a CPU does that in float32, which 96 steps make a ten-thousandth of."""
+    on_gpu, on_cpu = first_state(device="cuda"), first_state(device="cpu")
+    for state in (on_gpu, on_cpu):
+        learn(state, Alone(state.model), crops())
+    assert_same(on_gpu, on_cpu, 1e-5)
+
+
+def test_a_device_that_cannot_record_goes_on_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    expected, state = first_state(device="cuda"), first_state(device="cuda")
+    learn(expected, OneByOne(expected.model), moved_crops())
+    monkeypatch.setattr(torch.cuda, "graph", refuse)
+    learn(state, Alone(state.model), moved_crops())
+    assert_same(state, expected, 1e-6)
