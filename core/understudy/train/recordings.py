@@ -113,7 +113,10 @@ class Recordings:
         optimizer = self._state.optimizer
         optimizer.learning_rate = self._learning_rate
         try:
-            with torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"):
+            with (
+                torch.cuda.device(self._machine.device),  # else it would wait for the first GPU
+                torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"),
+            ):
                 loss, errors = self._learn(held, plan)
         except RuntimeError as error:  # out of memory is one too: a recording keeps what it uses
             _LOG.info("steps are not recorded, and take longer: %s", str(error).splitlines()[0])
