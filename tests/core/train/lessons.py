@@ -100,9 +100,8 @@ def take_steps(
     reduction: int = 1,
 ) -> None:
     """As the loop does: this rank's crops of each step, then the step."""
-    weights = next(state.model.parameters())
-    place = machine(weights.dtype, weights.device.type)
-    learn = learn_for(state, place, sharing, "squared")
+    dtype = next(state.model.parameters()).dtype
+    learn = learn_for(state, machine(dtype), sharing, "squared")
     for step in range(state.step + 1, state.step + 1 + num_steps):
         samples = sharing.share.of_step(step, batch_size)
         batch = gather(pairs(), crops(), state.misses, samples)
