@@ -33,7 +33,7 @@ from understudy.train.drawn import Batch
 from understudy.train.group import Group, GroupBroken
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.state import new_state
-from understudy.train.sync_plan import Costs, choose, exchange_seconds, step_seconds
+from understudy.train.sync_plan import choose, measured_costs
 
 RUN_NAME = "netcheck"
 SECONDS_OF_EXCHANGES = 2.0
@@ -164,10 +164,7 @@ def _measured(group: Group, settings: Settings, machine: Machine) -> list[str]:
     half = measure_exchange(group, num_weights, torch.float16, machine.device)
     own_crops = Share(index=group.index, size=group.size).of(range(settings.batch_size))
     batch = _synthetic_batch(len(own_crops), settings, machine)
-    costs = Costs(
-        step_seconds=step_seconds(state.model, batch, machine, group),
-        exchange_seconds=exchange_seconds(state, group, settings.batch_size),
-    )
+    costs = measured_costs(state, batch, machine, group, settings.batch_size)
     return [
         f"All-reduce of {num_weights:,} weights ({settings.model_size}): "
         f"{_in_words(whole)} in 32 bits, {_in_words(half)} in 16 bits",

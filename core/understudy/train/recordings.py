@@ -8,6 +8,8 @@ lies in places that it reads.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -64,6 +66,35 @@ class Recording:
         return self.loss.clone(), self.errors.clone()
 
 
+class Tape:
+    """Where a GPU's operations are recorded."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._device = machine.device
+        self._stream = torch.cuda.Stream(machine.device)  # type: ignore[no-untyped-call]
+        self._pool = torch.cuda.graph_pool_handle()
+        """Memory that all its recordings use, one after the other."""
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Operations are done there: what libraries keep for each stream must be there before they are recorded."""
+        here = torch.cuda.current_stream(self._device)
+        self._stream.wait_stream(here)
+        with torch.cuda.stream(self._stream):
+            yield
+        here.wait_stream(self._stream)
+
+    @contextmanager
+    def recording(self) -> Iterator[torch.cuda.CUDAGraph]:
+        """Nothing is computed meanwhile. Other threads may use the device."""
+        graph = torch.cuda.CUDAGraph()
+        with (
+            torch.cuda.device(self._device),  # else it would wait for the first GPU
+            torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"),
+        ):
+            yield graph
+
+
 class Recordings:
     """Each kind of step is recorded when it has been done STEPS_BEFORE times. A device that cannot goes on without.
 
@@ -74,9 +105,7 @@ class Recordings:
         self._learn = one_by_one
         self._state = state
         self._machine = machine
-        self._stream = torch.cuda.Stream(machine.device)  # type: ignore[no-untyped-call]
-        self._pool = torch.cuda.graph_pool_handle()
-        """Memory that all recordings use, one after the other."""
+        self._tape = Tape(machine)
         self._learning_rate = torch.zeros((), device=machine.device, dtype=machine.dtype)
         self._num_done: dict[Kind, int] = {}
         self._recordings: dict[Kind, Recording] = {}
@@ -98,25 +127,15 @@ class Recordings:
         return self._learn_aside(drawn, plan)
 
     def _learn_aside(self, drawn: Drawn, plan: StepPlan) -> tuple[Tensor, Tensor]:
-        """Where steps are recorded: what libraries keep for each stream is there then."""
-        here = torch.cuda.current_stream(self._machine.device)
-        self._stream.wait_stream(here)
-        with torch.cuda.stream(self._stream):
-            found = self._learn(drawn, plan)
-        here.wait_stream(self._stream)
-        return found
+        with self._tape.aside():
+            return self._learn(drawn, plan)
 
     def _record(self, kind: Kind, drawn: Drawn, plan: StepPlan) -> None:
-        """Nothing is computed meanwhile. Other threads may use the device."""
-        graph = torch.cuda.CUDAGraph()
         held = drawn.sent(self._machine)
         optimizer = self._state.optimizer
         optimizer.learning_rate = self._learning_rate
         try:
-            with (
-                torch.cuda.device(self._machine.device),  # else it would wait for the first GPU
-                torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"),
-            ):
+            with self._tape.recording() as graph:
                 loss, errors = self._learn(held, plan)
         except RuntimeError as error:  # out of memory is one too: a recording keeps what it uses
             _LOG.info("steps are not recorded, and take longer: %s", str(error).splitlines()[0])
@@ -125,3 +144,25 @@ class Recordings:
             optimizer.learning_rate = plan.learning_rate
         else:
             self._recordings[kind] = Recording(graph=graph, drawn=held, loss=loss, errors=errors)
+
+
+def played(act: Callable[[], Tensor], machine: Machine) -> Callable[[], Tensor]:
+    """On a GPU: `act` done a few times and then recorded, which gives the same tensor each time it is played.
+
+    Where it cannot be recorded, `act` as it is.
+    """
+    tape = Tape(machine)
+    for _ in range(STEPS_BEFORE):
+        with tape.aside():
+            act()
+    try:
+        with tape.recording() as graph:
+            found = act()
+    except RuntimeError:
+        return act
+
+    def play() -> Tensor:
+        graph.replay()
+        return found
+
+    return play

@@ -21,6 +21,7 @@ from understudy.train.drawn import Batch
 from understudy.train.group import Group
 from understudy.train.loss import image_loss, reduce_pixels
 from understudy.train.network import Understudy
+from understudy.train.recordings import played
 from understudy.train.run import Run
 from understudy.train.schedule import STAGES
 from understudy.train.sharing import Alone, Averaging, Gradients, Meet, Outer, Overlap, Sharing
@@ -51,16 +52,23 @@ class Costs:
     """What a step and an exchange take, the slowest rank counting."""
 
     step_seconds: dict[int, float]
-    """Of computing one rank's share, by reduction (4, 2, 1)."""
+    """Of computing one rank's share by itself, by reduction (4, 2, 1); a GPU plays it from a recording."""
+    told_step_seconds: dict[int, float]
+    """The same where every operation is told anew, as it is while gradients are exchanged."""
     exchange_seconds: float
     """To average all weights, sent in 16 bits."""
 
-    def share_of_run(self, seconds: float, *, multi_resolution: bool) -> float:
-        """What part of a run would be spent if every step took `seconds` more, 0 to 1."""
+    def share_of_gradients(self, seconds: float, *, multi_resolution: bool) -> float:
+        """What part of a run would not have been spent by ranks left to themselves, 0 to 1.
+
+        `seconds`: that an exchange of gradients adds to each step.
+        """
         begins = [0.0, *(end for end, _ in STAGES)]
         lengths = {r: end - begin for begin, (end, r) in zip(begins, STAGES, strict=False)}
         stages = lengths if multi_resolution else {1: 1.0}
-        return sum(length * seconds / (self.step_seconds[r] + seconds) for r, length in stages.items())
+        return sum(
+            length * (1 - self.step_seconds[r] / (self.told_step_seconds[r] + seconds)) for r, length in stages.items()
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +114,7 @@ def plan_for_link(run: Run, state: TrainingState, group: Group, known: SyncPlan 
         return _from_numbers(code)
     share = Share(index=group.index, size=group.size)
     batch = gather(run.training, run.crops, state.misses, share.of_step(1, run.batch_size)).to(run.machine)
-    costs = Costs(
-        step_seconds=step_seconds(state.model, batch, run.machine, group),
-        exchange_seconds=exchange_seconds(state, group, run.batch_size),
-    )
-    return choose(costs, run.settings, device)
+    return choose(measured_costs(state, batch, run.machine, group, run.batch_size), run.settings, device)
 
 
 def asked_plan(settings: Settings) -> SyncPlan | None:
@@ -145,10 +149,8 @@ def choose(costs: Costs, settings: Settings, device: str) -> SyncPlan:
     mode = _asked_mode(settings)
     can_share_gradients = mode in ("auto", "accumulate") and device != "mps"  # gloo takes no tensor of Apple's GPU
     in_32_bits = 2 * costs.exchange_seconds
-    if (
-        can_share_gradients
-        and costs.share_of_run(in_32_bits, multi_resolution=settings.multi_resolution) <= AFFORDABLE_SHARE_OF_GRADIENTS
-    ):
+    share_of_gradients = costs.share_of_gradients(in_32_bits, multi_resolution=settings.multi_resolution)
+    if can_share_gradients and share_of_gradients <= AFFORDABLE_SHARE_OF_GRADIENTS:
         compression = _compression(settings, "gradients")
         return SyncPlan(mode="gradients", intervals=_everywhere(1), compression=compression, why=why)
     if mode == "auto":
@@ -157,35 +159,45 @@ def choose(costs: Costs, settings: Settings, device: str) -> SyncPlan:
     # what overlaps needs only be done by the next meeting
     shares = {"overlap": OVERLAPPED_SHARE, "accumulate": AFFORDABLE_SHARE_OF_GRADIENTS}
     share = shares.get(mode, AFFORDABLE_SHARE)
-    intervals = {
-        reduction: _interval(costs.exchange_seconds / share, step_seconds)
-        for reduction, step_seconds in costs.step_seconds.items()
-    }
+    steps = costs.told_step_seconds if mode == "accumulate" else costs.step_seconds
+    intervals = {reduction: _interval(costs.exchange_seconds / share, seconds) for reduction, seconds in steps.items()}
     return SyncPlan(mode=mode, intervals=intervals, compression=_compression(settings, mode), why=why)
 
 
-def step_seconds(model: Understudy, batch: Batch, machine: Machine, group: Group) -> dict[int, float]:
-    """Forward and backward of one rank's share at each reduction, the slowest rank's; nothing is learnt from it.
+def measured_costs(state: TrainingState, batch: Batch, machine: Machine, group: Group, batch_size: int) -> Costs:
+    """With one rank's share of a step; nothing is learnt from it. Raises GroupBroken."""
+    told, quickest = step_seconds(state.model, batch, machine, group)
+    exchange = exchange_seconds(state, group, batch_size)
+    return Costs(step_seconds=quickest, told_step_seconds=told, exchange_seconds=exchange)
+
+
+def step_seconds(
+    model: Understudy, batch: Batch, machine: Machine, group: Group
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Forward and backward at each reduction, the slowest rank's: told one by one, and as quickly as they can be done.
 
     Raises GroupBroken.
     """
     reductions = [reduction for _, reduction in STAGES]
-    seconds = torch.zeros(len(reductions), dtype=torch.float64)
+    seconds = torch.zeros(2, len(reductions), dtype=torch.float64)
     learner = Alone(model)
     for place, reduction in enumerate(reductions):
         scene, truth = reduce_pixels(batch.input, reduction), reduce_pixels(batch.target, reduction)
 
-        def compute(scene: Tensor = scene, truth: Tensor = truth) -> None:
+        def compute(scene: Tensor = scene, truth: Tensor = truth) -> Tensor:
             with machine.autocast():
                 answer = learner.answer(scene)
             loss = image_loss(answer, model.target_transfer.encode(truth), None)
             learner.backward(loss, 0)
-            loss.item()  # waits for the device
             model.zero_grad(set_to_none=True)
+            return loss.detach()
 
-        seconds[place] = _quickest(compute, at_least_seconds=SECONDS_OF_TRYING)
+        seconds[:, place] = _quickest(compute, at_least_seconds=SECONDS_OF_TRYING)
+        if machine.device.type == "cuda":
+            seconds[1, place] = _quickest(played(compute, machine))
     group.all_reduce_max(seconds)
-    return dict(zip(reductions, seconds.tolist(), strict=True))
+    told, quickest = (dict(zip(reductions, row, strict=True)) for row in seconds.tolist())
+    return told, quickest
 
 
 def exchange_seconds(state: TrainingState, group: Group, batch_size: int) -> float:
@@ -195,10 +207,10 @@ def exchange_seconds(state: TrainingState, group: Group, batch_size: int) -> flo
         state, group, batch_size=batch_size, intervals=_everywhere(1), compression="fp16", meet=lambda _: None
     )
 
-    def exchange() -> None:
+    def exchange() -> Tensor:
         trial.begin_step(state.step, 1, is_last=True)
         trial.settle(state)
-        next(state.model.parameters()).flatten()[0].item()  # waits for the device
+        return next(state.model.parameters()).detach().flatten()[0]
 
     seconds = torch.tensor([_quickest(exchange)], dtype=torch.float64)
     group.all_reduce_max(seconds)
@@ -237,12 +249,12 @@ def _compression(settings: Settings, mode: SyncMode) -> Compression:
     return "none" if mode in OF_GRADIENTS or settings.precision == "float64" else "fp16"
 
 
-def _quickest(act: Callable[[], None], at_least_seconds: float = 0.0) -> float:
-    """Of a few tries: the first pay for memory and connections."""
+def _quickest(act: Callable[[], Tensor], at_least_seconds: float = 0.0) -> float:
+    """Of a few tries until the number that it gives is there: the first pay for memory and connections."""
     seconds: list[float] = []
     while len(seconds) < TRIES or sum(seconds) < at_least_seconds:
         begin = time.monotonic()
-        act()
+        act().item()  # waits for the device
         seconds.append(time.monotonic() - begin)
     return min(seconds)
 

@@ -11,7 +11,7 @@ from tests.core.train.lessons import CROP_SIZE, average_of, crops, first_state, 
 from understudy.train.batches import locate
 from understudy.train.crops import CropPlan
 from understudy.train.device_frames import DeviceFrames
-from understudy.train.recordings import learn_for
+from understudy.train.recordings import STEPS_BEFORE, learn_for, played
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Alone
 from understudy.train.state import TrainingState
@@ -58,21 +58,21 @@ def assert_same(state: TrainingState, other: TrainingState, most: float) -> None
 
 
 def test_recorded_steps_are_those_done_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    played: list[torch.cuda.CUDAGraph] = []
+    replayed: list[torch.cuda.CUDAGraph] = []
     replay = torch.cuda.CUDAGraph.replay
 
     def noted(graph: torch.cuda.CUDAGraph) -> None:
-        played.append(graph)
+        replayed.append(graph)
         replay(graph)
 
     monkeypatch.setattr(torch.cuda.CUDAGraph, "replay", noted)
     recorded, one_by_one = first_state(device="cuda"), first_state(device="cuda")
     learn(recorded, Alone(recorded.model), moved_crops())
-    assert len(set(played)) >= 8, "at two resolutions, of several kinds"
-    assert len(played) > NUM_STEPS / 2
-    played.clear()
+    assert len(set(replayed)) >= 8, "at two resolutions, of several kinds"
+    assert len(replayed) > NUM_STEPS / 2
+    replayed.clear()
     learn(one_by_one, OneByOne(one_by_one.model), moved_crops())
-    assert not played
+    assert not replayed
     assert_same(recorded, one_by_one, 1e-6)
 
 
@@ -93,3 +93,14 @@ def test_a_device_that_cannot_record_goes_on_without(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(torch.cuda, "graph", refuse)
     learn(state, Alone(state.model), moved_crops())
     assert_same(state, expected, 1e-6)
+
+
+def test_an_act_is_played_as_often_as_it_is_asked_for() -> None:
+    numbers = torch.zeros(3, device="cuda")
+
+    def act() -> torch.Tensor:
+        numbers.add_(1)
+        return numbers.sum()
+
+    play = played(act, machine(torch.float32, "cuda"))
+    assert [play().item() for _ in range(3)] == [3.0 * (STEPS_BEFORE + number) for number in (1, 2, 3)]

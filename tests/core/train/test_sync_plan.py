@@ -31,16 +31,21 @@ from understudy.train.sync_plan import (
     SyncPlan,
     asked_plan,
     choose,
+    measured_costs,
     plan_for_link,
     sharing_for,
     step_seconds,
 )
 
 STEP_SECONDS = {4: 0.01, 2: 0.03, 1: 0.1}
-NEAR = Costs(step_seconds=STEP_SECONDS, exchange_seconds=0.001)
-OFFICE = Costs(step_seconds=STEP_SECONDS, exchange_seconds=0.009)
-FAR = Costs(step_seconds=STEP_SECONDS, exchange_seconds=0.7)
-BEYOND = Costs(step_seconds=STEP_SECONDS, exchange_seconds=10.0)
+
+
+def costs_of(exchange_seconds: float) -> Costs:
+    """On a CPU, where every operation of every step is told."""
+    return Costs(step_seconds=STEP_SECONDS, told_step_seconds=STEP_SECONDS, exchange_seconds=exchange_seconds)
+
+
+NEAR, OFFICE, FAR, BEYOND = map(costs_of, (0.001, 0.009, 0.7, 10.0))
 
 
 def test_interval_1_is_plain_data_parallelism_and_a_longer_one_averages() -> None:
@@ -85,13 +90,25 @@ def test_what_is_left_open_is_chosen_for_the_link() -> None:
 
 
 def test_gradients_must_be_affordable_at_the_quick_steps_of_low_resolution_too() -> None:
-    costs = Costs(step_seconds=STEP_SECONDS, exchange_seconds=0.004)
-    assert costs.share_of_run(0.008, multi_resolution=False) == pytest.approx(0.008 / 0.108)
-    assert costs.share_of_run(0.008, multi_resolution=True) == pytest.approx(
+    costs = costs_of(0.004)
+    assert costs.share_of_gradients(0.008, multi_resolution=False) == pytest.approx(0.008 / 0.108)
+    assert costs.share_of_gradients(0.008, multi_resolution=True) == pytest.approx(
         0.2 * 0.008 / 0.018 + 0.2 * 0.008 / 0.038 + 0.6 * 0.008 / 0.108
     )
     assert choose(costs, Settings(multi_resolution=False), "cpu").mode == "gradients"
     assert choose(costs, Settings(multi_resolution=True), "cpu").mode == "average"
+
+
+def test_a_gpu_that_plays_its_steps_is_not_held_up_by_gradients() -> None:
+    told = {reduction: 4 * seconds for reduction, seconds in STEP_SECONDS.items()}
+    gpu = Costs(step_seconds=STEP_SECONDS, told_step_seconds=told, exchange_seconds=0.001)
+    assert gpu.share_of_gradients(0.1, multi_resolution=False) == pytest.approx(1 - 0.1 / 0.5)
+    assert choose(NEAR, Settings(), "cuda").mode == "gradients"
+    averaged = choose(gpu, Settings(), "cuda")
+    assert averaged.mode == "average"
+    assert averaged.intervals == choose(NEAR, Settings(sync_mode="average"), "cuda").intervals
+    summed = choose(gpu, Settings(sync_mode="accumulate"), "cuda")
+    assert summed.intervals == {4: 1, 2: 1, 1: 1}
 
 
 def test_an_exchange_that_is_waited_for_costs_no_more_than_it_may() -> None:
@@ -105,7 +122,7 @@ def test_an_exchange_that_is_waited_for_costs_no_more_than_it_may() -> None:
 @pytest.mark.parametrize("seconds", [0.0, 0.001, 0.1, 5.0, 1000.0])
 @pytest.mark.parametrize("mode", ["auto", "accumulate", "average", "overlap", "outer"])
 def test_no_link_is_too_bad_for_a_plan(mode: SyncMode, seconds: float) -> None:
-    plan = choose(Costs(step_seconds=STEP_SECONDS, exchange_seconds=seconds), Settings(sync_mode=mode), "cpu")
+    plan = choose(costs_of(seconds), Settings(sync_mode=mode), "cpu")
     assert all(1 <= interval <= LONGEST_INTERVAL for interval in plan.intervals.values())
     assert plan.mode != "auto"
     assert plan.compression != "auto"
@@ -154,18 +171,42 @@ def measure(group: Group) -> tuple[SyncPlan, list[bool]]:
 
 
 def test_the_slowest_rank_counts_and_all_know_it_to_the_bit(tmp_path: Path) -> None:
-    ended = together(tmp_path, 2, measure_steps)
-    assert ended[0].result == ended[1].result
-    assert set(ended[0].result) == {4, 2, 1}
-    assert all(seconds > 0 for seconds in ended[0].result.values())
+    ended = together(tmp_path, 2, measure_costs)
+    costs = ended[0].result
+    assert costs == ended[1].result
+    assert set(costs.step_seconds) == {4, 2, 1}
+    assert all(seconds > 0 for seconds in (*costs.step_seconds.values(), costs.exchange_seconds))
+    assert costs.told_step_seconds == costs.step_seconds, "a CPU plays nothing"
 
 
-def measure_steps(group: Group) -> dict[int, float]:
+def measure_costs(group: Group) -> Costs:
     state = first_state(torch.float32)
     batch = gather(pairs(), crops(), state.misses, range(BATCH_SIZE)).to(machine(torch.float32))
-    seconds = step_seconds(state.model, batch, machine(torch.float32), group)
+    costs = measured_costs(state, batch, machine(torch.float32), group, BATCH_SIZE)
     group.close()
-    return seconds
+    return costs
+
+
+@pytest.mark.hardware
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+def test_steps_of_a_gpu_are_measured_both_ways(tmp_path: Path) -> None:
+    ended = together(tmp_path, 2, measure_steps_of_gpu)
+    assert ended[0].result == ended[1].result
+    for seconds in ended[0].result:
+        assert all(of_one > 0 for of_one in seconds.values())
+        assert set(seconds) == {4, 2, 1}
+
+
+def measure_steps_of_gpu(group: Group) -> tuple[dict[int, float], dict[int, float]]:
+    gpu = machine(torch.float32, "cuda")
+    state = first_state(torch.float32, device="cuda")
+    before = weights_of(state)
+    batch = gather(pairs(), crops(), state.misses, range(BATCH_SIZE)).to(gpu)
+    found = step_seconds(state.model, batch, gpu, group)
+    assert torch.equal(weights_of(state), before)
+    assert all(parameter.grad is None for parameter in state.model.parameters())
+    group.close()
+    return found
 
 
 def test_what_rank_0_remembers_holds_for_a_newcomer_and_is_not_measured_again(tmp_path: Path) -> None:
