@@ -7,7 +7,6 @@ import math
 import time
 from typing import Protocol
 
-import torch
 from torch import Tensor
 
 from understudy import __version__
@@ -20,6 +19,7 @@ from understudy.train.checkpoint import prune_checkpoints, save_checkpoint
 from understudy.train.infer import answer_for
 from understudy.train.judge import Judge
 from understudy.train.loss import reduce_pixels
+from understudy.train.losses import Losses, Stand
 from understudy.train.model_file import ModelCard
 from understudy.train.run import Run
 from understudy.train.schedule import StepPlan
@@ -28,8 +28,6 @@ from understudy.train.voices import Voices
 
 _LOG = logging.getLogger("understudy")
 
-STEPS_PER_LINE = 10
-"""Losses are averaged over this many steps, printed and recorded; reading them waits for the device."""
 SHEET_STEPS, SHEET_SECONDS = 100, 10.0
 """Between two contact sheets, at least both, where nobody says how often."""
 FEWEST_SHEET_CROPS = 3
@@ -60,9 +58,7 @@ class Recorder:
         self._state = state
         self._voices = voices
         self._judge = Judge(run, state, voices)
-        self._losses: list[Tensor] = []
-        """Of the steps not yet told."""
-        self._plan: StepPlan | None = None
+        self._losses = Losses()
         self._loss = math.nan
         self._sheet_seconds = -math.inf
         """Of training, when the last contact sheet was made."""
@@ -81,16 +77,13 @@ class Recorder:
 
     def after_step(self, loss: Tensor, plan: StepPlan) -> None:
         step = self._state.step
-        self._losses.append(loss)
-        self._plan = plan
-        if step == 1 or step % STEPS_PER_LINE == 0:
-            self._tell(plan)
+        self._tell(self._losses.add(loss, stand_of(self._state, plan)))
         since_last = self._state.elapsed_seconds - self._sheet_seconds
         if is_sheet_due(self._run.settings.contact_sheet_interval, step, since_last):
             self._sheet_seconds = self._state.elapsed_seconds
             self._voices.reporter.contact_sheet(self._sheet(plan.reduction))
         if self._judge.is_due() and not self.is_checkpoint_due():
-            self._look(plan)
+            self._look()
 
     def is_checkpoint_due(self) -> bool:
         return self._state.step % self._run.settings.checkpoint_interval == 0
@@ -100,8 +93,7 @@ class Recorder:
         if self._written_step == self._state.step:
             return
         state, files = self._state, self._run.files
-        if self._losses and self._plan:
-            self._tell(self._plan)
+        self._tell(self._losses.rest())
         psnr = self._validate() if self._judge.can_look else None
         begin = time.monotonic()
         save_checkpoint(files, state, self._card(psnr))
@@ -118,26 +110,21 @@ class Recorder:
         """Say what can only be said at the end."""
         self._judge.conclude()
 
-    def _tell(self, plan: StepPlan) -> None:
-        step = self._state.step
-        self._loss = float(torch.stack(self._losses).mean())
-        self._losses.clear()
-        refuse_lost_numbers(self._run, step, self._loss)
-        self._voices.progress.step(step, self._loss, self._share_done())
-        _LOG.debug("learning rate %.3g, resolution 1/%d", plan.learning_rate, plan.reduction)
-        facts = {"loss": self._loss, "learning_rate": plan.learning_rate, "scale": 1 / plan.reduction}
-        self._voices.metrics.step(step, seconds=self._state.elapsed_seconds, **facts)
-        if self._voices.events:
-            self._voices.events.scalars(step, facts)
+    def _tell(self, means: list[tuple[Stand, float]]) -> None:
+        for stand, loss in means:
+            refuse_lost_numbers(self._run, stand.step, loss)
+            self._loss = loss
+            plan = stand.plan
+            self._voices.progress.step(stand.step, loss, share_done(self._run, stand))
+            _LOG.debug("learning rate %.3g, resolution 1/%d", plan.learning_rate, plan.reduction)
+            facts = {"loss": loss, "learning_rate": plan.learning_rate, "scale": 1 / plan.reduction}
+            self._voices.metrics.step(stand.step, seconds=stand.elapsed_seconds, **facts)
+            if self._voices.events:
+                self._voices.events.scalars(stand.step, facts)
 
-    def _share_done(self) -> float:
-        """Of the run, by steps or by the clock, whichever is further."""
-        return self._run.schedule.progress(self._state.step + 1, self._state.elapsed_seconds)
-
-    def _look(self, plan: StepPlan) -> None:
+    def _look(self) -> None:
         """Between checkpoints."""
-        if self._losses:
-            self._tell(plan)
+        self._tell(self._losses.rest())
         self._voices.progress.validated(self._judge.look())
         self._judge.tell_news()
 
@@ -218,25 +205,34 @@ class Follower:
         self._run = run
         self._state = state
         self._progress = progress
-        self._losses: list[Tensor] = []
+        self._losses = Losses()
 
     def ranks_changed(self, generation: Generation | None) -> None:
         """Said already by the company; rank 0 writes it down."""
 
-    def after_step(self, loss: Tensor, plan: StepPlan) -> None:  # noqa: ARG002
-        step = self._state.step
-        self._losses.append(loss)
-        if step == 1 or step % STEPS_PER_LINE == 0:
-            mean = float(torch.stack(self._losses).mean())
-            self._losses.clear()
-            refuse_lost_numbers(self._run, step, mean)
-            self._progress.step(step, mean, self._run.schedule.progress(step + 1, self._state.elapsed_seconds))
+    def after_step(self, loss: Tensor, plan: StepPlan) -> None:
+        self._tell(self._losses.add(loss, stand_of(self._state, plan)))
 
     def is_checkpoint_due(self) -> bool:
         return False
 
     def checkpoint(self) -> None:
-        """Rank 0's to write."""
+        """Rank 0's to write; the last steps are told."""
+        self._tell(self._losses.rest())
+
+    def _tell(self, means: list[tuple[Stand, float]]) -> None:
+        for stand, loss in means:
+            refuse_lost_numbers(self._run, stand.step, loss)
+            self._progress.step(stand.step, loss, share_done(self._run, stand))
+
+
+def stand_of(state: TrainingState, plan: StepPlan) -> Stand:
+    return Stand(step=state.step, elapsed_seconds=state.elapsed_seconds, plan=plan)
+
+
+def share_done(run: Run, stand: Stand) -> float:
+    """Of the run, by steps or by the clock, whichever is further."""
+    return run.schedule.progress(stand.step + 1, stand.elapsed_seconds)
 
 
 def is_sheet_due(interval: int, step: int, seconds_since_last: float) -> bool:
