@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from understudy.cli.main import main as understudy
-from understudy.train import crops, fit, loss, muon, prepare, state, work
+from understudy.train import crops, fit, loss, muon, network, prepare, state, work
 from understudy.train.muon import Muon
 
 SHAKEN_SHARE = 1e-6
@@ -86,6 +86,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "no mirroring": partial(patch.object, crops, "MIRRORED_SHARE", 0.0),
     "an eighth mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.125),
     "half mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.5),
+    "narrow at full resolution": partial(patch.dict, network.WIDTHS, {"small": (16, 32, 64, 96, 128)}),
     "no average": partial(patch.object, state, "AVERAGE_SHARE", 0.0),
 }
 

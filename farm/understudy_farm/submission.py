@@ -39,7 +39,7 @@ from understudy_farm.plan import Submission, plan
 from understudy_farm.spec import Job, to_text
 from understudy_farm.tasks import hold
 
-MEBIBYTES_OF_A_CHECKPOINT: Mapping[ModelSize, int] = {"small": 16, "medium": 32, "large": 128}
+MEBIBYTES_OF_A_CHECKPOINT: Mapping[ModelSize, int] = {"small": 6, "medium": 16, "large": 64}
 """Weights, their average and the optimizer's moments, rounded up."""
 MEBIBYTES_OF_REPORTS = 256
 

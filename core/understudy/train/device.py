@@ -19,9 +19,9 @@ CPU_STEP_PIXELS = 2 * 128 * 128
 LARGEST_AUTO_BATCH = 16
 _BYTES_PER_PIXEL_AND_WIDTH = 64
 """Of a training step's memory per full-resolution pixel and channel there, all levels together: an estimate."""
-_ANSWER_NUMBERS = 4
-"""That an answer holds at once per full-resolution pixel and channel there: two halves, and both of them joined."""
-_ANSWER_NUMBERS_FLOAT64 = 22
+_ANSWER_NUMBERS = 3
+"""That an answer holds at once per full-resolution pixel and channel there: a skip, and a layer's two sides."""
+_ANSWER_NUMBERS_FLOAT64 = 11
 """The same without oneDNN's kernels, which know no float64: every convolution unfolds what it is given."""
 
 

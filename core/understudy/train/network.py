@@ -15,11 +15,11 @@ from understudy.train.ends import carried_on, without_ends
 from understudy.train.transfer import Transfer
 
 WIDTHS: dict[ModelSize, tuple[int, ...]] = {
-    "small": (16, 32, 64, 96, 128),
-    "medium": (24, 48, 96, 144, 192),
-    "large": (48, 96, 192, 288, 384),
+    "small": (32, 32, 32, 48, 64),
+    "medium": (48, 48, 64, 96, 128),
+    "large": (96, 96, 128, 192, 256),
 }
-"""Channels at full, 1/2, 1/4, 1/8 and 1/16 resolution."""
+"""Channels at full, 1/2, 1/4, 1/8 and 1/16 resolution: as many as can be where pixels are told apart."""
 
 LEAK = 0.1
 """Of what is below zero, that a unit lets through. With none, units that once give nothing learn nothing any more."""
@@ -96,7 +96,9 @@ class Understudy(nn.Module):
 
 
 class UNet(nn.Module):
-    """N C H W -> N W0 H W features, any H and W. Concatenated skips; no normalisation: alike on any crop.
+    """N C H W -> N W0 H W features, any H and W. No normalisation: alike on any crop.
+
+    Skips are joined, but added at full resolution, where one convolution of both would take a quarter of a step.
 
     The last units do not leak: where there is nothing to paint they give just that, and black in a matte is black.
 
@@ -112,8 +114,8 @@ class UNet(nn.Module):
         )
         self.reduce = nn.ModuleList(nn.Conv2d(deep, wide, 1) for wide, deep in reversed(steps_down))
         self.up = nn.ModuleList(
-            nn.Sequential(_conv(2 * wide, wide), _conv(wide, wide, leaks=wide > widths[0]))
-            for wide, _ in reversed(steps_down)
+            nn.Sequential(_conv(2 * wide if level else wide, wide), _conv(wide, wide, leaks=level > 0))
+            for level, (wide, _) in reversed(list(enumerate(steps_down)))
         )
         self.multiple = 2 ** len(steps_down)
         """Pixels a side behind one of the coarsest features."""
@@ -126,8 +128,8 @@ class UNet(nn.Module):
             features = down(_even(features))  # N Wk H/2^k W/2^k
         for reduce, up in zip(self.reduce, self.up, strict=True):
             skip = skips.pop()
-            features = _doubled(reduce(features))
-            features = torch.cat((features[..., : skip.shape[-2], : skip.shape[-1]], skip), dim=1)
+            features = _doubled(reduce(features))[..., : skip.shape[-2], : skip.shape[-1]]
+            features = torch.cat((features, skip), dim=1) if skips else features + skip
             del skip
             for conv in up.children():  # one by one: nothing holds what came in any longer
                 features = conv(features)

@@ -21,12 +21,14 @@ from understudy.train.prepare import first_model
 
 CHANNELS = {1: ("A",), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
 SHADES = 400
+ROUNDING = 1e-5
 
 
 def wedge(num_channels: int, brightest: float) -> NDArray[np.float64]:
-    """A plate of 400 flat places, from black up."""
+    """A plate of 400 flat places, from black up, of numbers that half floats hold, as pairs are held."""
     shades = np.linspace(0, brightest, SHADES).reshape(20, 20, 1)
-    return shades.repeat(num_channels, axis=2) * np.linspace(1, 0.5, num_channels)
+    plate = shades.repeat(num_channels, axis=2) * np.linspace(1, 0.5, num_channels)
+    return plate.astype(np.float16).astype(np.float64)
 
 
 def first_of(plate: NDArray[np.floating]) -> Understudy:
@@ -48,8 +50,12 @@ def on_flat_places(model: Understudy, plate: NDArray[np.floating]) -> Tensor:
 
 
 def assert_spread(model: Understudy, plate: NDArray[np.floating]) -> None:
-    off = (on_flat_places(model, plate) < 0).float().mean(dim=0)
-    torch.testing.assert_close(off, (torch.arange(16) + 0.5) / 16, rtol=0, atol=2 / SHADES)
+    """To some units, by chance, shades differ by little more than a rounding."""
+    given = on_flat_places(model, plate)
+    wanted = (torch.arange(given.shape[1]) + 0.5) / given.shape[1]
+    surely_off, perhaps_off = ((given < edge).float().mean(dim=0) for edge in (-ROUNDING, ROUNDING))
+    assert (surely_off <= wanted + 2 / SHADES).all()
+    assert (perhaps_off >= wanted - 2 / SHADES).all()
 
 
 @pytest.mark.parametrize("num_channels", sorted(CHANNELS))
