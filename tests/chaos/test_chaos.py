@@ -14,7 +14,7 @@ from tests.networks import Laboratory, needs_namespaces
 
 from understudy.train.misses import STEPS_AHEAD, STEPS_BETWEEN
 
-RATE_MBIT = 150
+RATE_MBIT = 50
 """So slow a link that no machine is done before everything has happened."""
 STEPS = STEPS_BETWEEN + STEPS_AHEAD
 """Before any crop is drawn by what a step found wrong: of that, a rank that is killed takes its own share with it."""
@@ -41,7 +41,7 @@ def test_a_run_to_which_everything_happens_ends_as_if_nothing_had(network: Labor
     flags = [
         *("--steps", str(STEPS), "--sync-interval", "1", "--min-ranks", "2", "--precision", "float64"),
         *("--crop-size", "32", "--batch-size", "3", "--checkpoint-interval", "40"),
-        *("--learning-rate", "0.0005"),
+        *("--learning-rate", "0.0002"),
     ]
     farm = Farm(network, shot, data, name="disturbed", flags=flags)
     farm.start(0)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from understudy.settings import ModelSize
 from understudy.train.network import WIDTHS, NetworkSpec, Understudy, UNet, in_channels_last
 
 RGB = ("R", "G", "B")
@@ -94,6 +95,13 @@ def test_a_level_whose_units_are_all_below_zero_still_learns(level: int) -> None
         nn.init.constant_(unit.bias, -20)
     model.encoded_answer(torch.rand(1, 3, 32, 32)).abs().mean().backward()  # type: ignore[no-untyped-call]
     assert all(unit.weight.grad is not None and unit.weight.grad.abs().max() > 0 for unit in convolutions)
+
+
+@pytest.mark.parametrize("size", WIDTHS)
+def test_all_units_leak_but_the_last(size: ModelSize) -> None:
+    """Also where two levels have as many channels."""
+    units = [unit for unit in UNet(3, WIDTHS[size]).modules() if isinstance(unit, nn.ReLU | nn.LeakyReLU)]
+    assert [isinstance(unit, nn.LeakyReLU) for unit in units] == [True] * (len(units) - 1) + [False]
 
 
 def test_sizes_grow() -> None:

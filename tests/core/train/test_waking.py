@@ -22,7 +22,7 @@ def asleep() -> Understudy:
     model = Understudy(NetworkSpec(input_channels=RGB, target_channels=RGB, model_size="small"))
     model.guess_matrix.copy_(torch.eye(3))
     nn.init.normal_(model.leave.weight, std=0.05)
-    nn.init.constant_(last_conv(model).bias, -0.5)  # type: ignore[arg-type]
+    nn.init.constant_(last_conv(model).bias, -1.0)  # type: ignore[arg-type]
     return model
 
 

@@ -113,7 +113,7 @@ def test_an_estimate_without_an_earlier_run_knows_no_time(answer: Answer, shot: 
     found = cast(EstimateShown, answer("estimate", words=words_of(shot)))
     assert (found["num_pairs"], found["total_steps"], found["seconds"], found["certainty"]) == (2, 12, None, "exactly")
     assert found["memory_gib"] == pytest.approx(2 * 2 * 96 * 64 * 3 * 2 / 2**30)
-    assert found["disk_mib"] == 16 * 12 + 256
+    assert found["disk_mib"] == 6 * 12 + 256
 
 
 def test_a_bake_is_shown_and_estimated_before_there_is_a_frame(answer: Answer, shot: SmallShot) -> None:
