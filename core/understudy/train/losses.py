@@ -9,8 +9,8 @@ from torch import Tensor
 
 from understudy.train.schedule import StepPlan
 
-STEPS_TOGETHER = 10
-"""Of which the mean is told."""
+STEPS_PER_MEAN = 10
+"""Whose losses are told as one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Losses:
         arrived = self._arrived()
         self._since_last.append(loss)
         self._stand = stand
-        if stand.step == 1 or stand.step % STEPS_TOGETHER == 0:
+        if stand.step == 1 or stand.step % STEPS_PER_MEAN == 0:
             self._ask()
             if not loss.is_cuda:
                 arrived += self._arrived()

@@ -112,10 +112,9 @@ class Recorder:
 
     def _tell(self, means: list[tuple[Stand, float]]) -> None:
         for stand, loss in means:
-            refuse_lost_numbers(self._run, stand.step, loss)
+            say_step(self._run, self._voices.progress, stand, loss)
             self._loss = loss
             plan = stand.plan
-            self._voices.progress.step(stand.step, loss, share_done(self._run, stand))
             _LOG.debug("learning rate %.3g, resolution 1/%d", plan.learning_rate, plan.reduction)
             facts = {"loss": loss, "learning_rate": plan.learning_rate, "scale": 1 / plan.reduction}
             self._voices.metrics.step(stand.step, seconds=stand.elapsed_seconds, **facts)
@@ -222,17 +221,24 @@ class Follower:
 
     def _tell(self, means: list[tuple[Stand, float]]) -> None:
         for stand, loss in means:
-            refuse_lost_numbers(self._run, stand.step, loss)
-            self._progress.step(stand.step, loss, share_done(self._run, stand))
+            say_step(self._run, self._progress, stand, loss)
 
 
 def stand_of(state: TrainingState, plan: StepPlan) -> Stand:
     return Stand(step=state.step, elapsed_seconds=state.elapsed_seconds, plan=plan)
 
 
-def share_done(run: Run, stand: Stand) -> float:
-    """Of the run, by steps or by the clock, whichever is further."""
-    return run.schedule.progress(stand.step + 1, stand.elapsed_seconds)
+def say_step(run: Run, progress: Progress, stand: Stand, loss: float) -> None:
+    """Its line, with how much of the run is done, by steps or by the clock, whichever is further.
+
+    Raises UnderstudyError when training has come apart.
+    """
+    if not math.isfinite(loss):
+        raise UnderstudyError(
+            f"step {stand.step}: the loss is no longer a number; train again with --learning-rate "
+            f"{run.schedule.knob_learning_rate / 4:g} (earlier checkpoints are whole)"
+        )
+    progress.step(stand.step, loss, run.schedule.progress(stand.step + 1, stand.elapsed_seconds))
 
 
 def is_sheet_due(interval: int, step: int, seconds_since_last: float) -> bool:
@@ -240,12 +246,3 @@ def is_sheet_due(interval: int, step: int, seconds_since_last: float) -> bool:
     if interval:
         return step % interval == 0
     return step % SHEET_STEPS == 0 and seconds_since_last >= SHEET_SECONDS
-
-
-def refuse_lost_numbers(run: Run, step: int, loss: float) -> None:
-    """Raise UnderstudyError when training has come apart."""
-    if not math.isfinite(loss):
-        raise UnderstudyError(
-            f"step {step}: the loss is no longer a number; train again with --learning-rate "
-            f"{run.schedule.knob_learning_rate / 4:g} (earlier checkpoints are whole)"
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from understudy.train.losses import STEPS_TOGETHER, Losses, Stand
+from understudy.train.losses import STEPS_PER_MEAN, Losses, Stand
 from understudy.train.schedule import StepPlan
 
 
@@ -38,7 +38,7 @@ def test_a_resumed_run_tells_what_there_is_since_then() -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
 def test_a_gpu_is_asked_a_step_before_it_is_waited_for() -> None:
     losses = Losses()
-    assert told(losses, range(1, STEPS_TOGETHER + 1), "cuda") == {2: [(1, 1.0)]}
+    assert told(losses, range(1, STEPS_PER_MEAN + 1), "cuda") == {2: [(1, 1.0)]}
     assert told(losses, range(11, 15), "cuda") == {11: [(10, 6.0)]}
     assert losses.rest() == [(stand_at(14), 12.5)]
     told(losses, range(15, 21), "cuda")

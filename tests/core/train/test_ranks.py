@@ -24,7 +24,7 @@ from understudy.errors import EXIT_DONE, EXIT_STOPPED
 from understudy.report.metrics import Metrics, read_metrics
 from understudy.report.run_record import read_record
 from understudy.runs import find_run
-from understudy.train.losses import STEPS_TOGETHER
+from understudy.train.losses import STEPS_PER_MEAN
 from understudy.train.model_file import load_tensors
 
 pytestmark = pytest.mark.slow
@@ -113,7 +113,7 @@ def test_rank_0_alone_writes_the_files_and_every_rank_a_log_that_says_where_it_r
     one, several = (read_metrics(data / "r.metrics.jsonl") for data in (alone, shared))
     # looks come by the clock, and tell the step at which they come
     alike = [
-        [step for step in metrics.steps.tolist() if step == 1 or step % STEPS_TOGETHER == 0]
+        [step for step in metrics.steps.tolist() if step == 1 or step % STEPS_PER_MEAN == 0]
         for metrics in (one, several)
     ]
     assert alike[0] == alike[1]
