@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.core.train.export.models import RGB, lively_model, scene_like
+from tests.core.train.export.models import RGB, ROUNDING, lively_model, scene_like
 from torch import Tensor, nn
 
 from understudy.errors import UnderstudyError
@@ -55,7 +55,7 @@ def test_the_file_gives_our_pixels_in_this_torch(file: Path, model: Understudy) 
     loaded = _loaded(file)
     for height, width in ((1, 1), (37, 53), (64, 48)):
         scene = scene_like(model, height, width)
-        assert largest_difference(model(scene).numpy(), loaded(scene).numpy()) < 1e-5
+        assert largest_difference(model(scene).numpy(), loaded(scene).numpy()) < ROUNDING
     halved = _loaded(file).half()(scene.half())
     assert largest_difference(model(scene).numpy(), halved.float().numpy()) < 5e-3
 
@@ -109,7 +109,7 @@ def test_older_torches_give_our_pixels(file: Path, model: Understudy) -> None:
     assert len(proofs) == len(OLD_PYTHONS)
     for proof in proofs:
         assert int(proof.by.split()[1].split(".")[0]) < 2, proof
-        assert proof.difference < 2e-5, proof
+        assert proof.difference < ROUNDING, proof
 
 
 @pytest.mark.skipif(not OLD_PYTHONS, reason=f"{OLD_TORCH} names no Python with an older torch")
@@ -124,7 +124,7 @@ def test_older_torches_take_it_as_half(file: Path, model: Understudy, tmp_path: 
         words = ["-I", "-c", IN_HALF, str(file), str(tmp_path / "scene.npy"), str(tmp_path / "answer.npy")]
         subprocess.run([python, *words], check=True)
         answer = np.load(tmp_path / "answer.npy")
-        assert largest_difference(rounded.numpy(), answer) < 2e-5
+        assert largest_difference(rounded.numpy(), answer) < ROUNDING
         assert largest_difference(in_half.numpy(), answer) < 5e-3
 
 
