@@ -12,6 +12,7 @@ import pytest
 import torch
 from tests.core.train.lessons import (
     BATCH_SIZE,
+    LEARNING_RATE,
     average_of,
     crops,
     distance,
@@ -146,7 +147,7 @@ def test_accumulating_on_two_ranks_is_accumulating_on_one(tmp_path: Path) -> Non
     for update in range(3):
         losses = [own_loss(state, step) for step in range(update * INTERVAL, (update + 1) * INTERVAL)]
         torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
-        state.optimizer.learning_rate = 1e-3
+        state.optimizer.learning_rate = LEARNING_RATE
         state.optimizer.step()
         state.optimizer.zero_grad()
     assert all(distance(one.result[0], weights_of(state)) < 1e-9 for one in ended)
