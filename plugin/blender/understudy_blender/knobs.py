@@ -30,7 +30,7 @@ TRAINING = (
         "model_size",
         "Model Size",
         "how much the network can learn, and costs",
-        "medium",
+        "small",
         choices=("small", "medium", "large"),
     ),
     Knob("epochs", "Epochs", "passes over the whole set; total steps = epochs x pairs / batch", 10000, low=1),

@@ -34,7 +34,7 @@ KNOBS = (
     KnobRow("bool", "useGPUIfAvailable", "Use GPU if available", True),
     KnobRow("word", "initialWeights", "Initial Weights", "None", ("None", "Checkpoint")),
     KnobRow("file", "checkpointFile", "Checkpoint File", "", (), "Model to start from: a .safetensors file"),
-    KnobRow("word", "modelSize", "Model Size", "Medium", ("Small", "Medium", "Large")),
+    KnobRow("word", "modelSize", "Model Size", "Small", ("Small", "Medium", "Large")),
     KnobRow("word", "batchSizeType", "Batch Size", "Auto", ("Auto", "Manual")),
     KnobRow("whole", "batchSize", "", 0, (), "Crops a step, over all ranks; counts when Batch Size is Manual"),
     KnobRow("whole", "cropSize", "Crop Size", 128, (), "Side of the random crops in pixels"),

@@ -221,7 +221,7 @@ def test_an_evicted_rank_leaves_and_the_others_go_on(shot: SmallShot) -> None:
     """Rank 0 too: the other holds until it is back. Whoever starts ranks again takes a wished stop for done."""
     with crew(shot, "--eviction", "leave", world_size=2) as ranks:
         ranks.start(0, 1)
-        ranks.wait_for(1, "Ranks: 0, 1 of 2 train")
+        ranks.wait_for(1, "[Step:1/")
         ranks.kill(1, signal.SIGTERM)
         assert ranks.code(1) == EXIT_STOPPED
         ranks.wait_for(0, "Ranks: 0 of 2 train from step")
@@ -239,7 +239,7 @@ def test_an_evicted_rank_leaves_and_the_others_go_on(shot: SmallShot) -> None:
 def test_a_late_rank_joins_and_all_have_its_part(shot: SmallShot) -> None:
     with crew(shot, "--min-ranks", "2", world_size=3) as ranks:
         ranks.start(0, 1)
-        ranks.wait_for(1, "Ranks: 0, 1 of 3 train")
+        ranks.wait_for(1, "[Step:1/")
         ranks.start(2)
         for rank in range(3):
             ranks.wait_for(rank, "Ranks: 0, 1, 2 of 3 train from step")

@@ -24,7 +24,7 @@ from tests.core.script.tcl_graph import graph_from_tcl, graph_of
 CHANGED = {
     "epochs": 7,
     "useGPUIfAvailable": False,
-    "modelSize": "Small",
+    "modelSize": "Large",
     "batchSizeType": "Manual",
     "batchSize": 2,
     "cropSize": 48,
@@ -72,7 +72,7 @@ def test_it_has_every_knob_that_the_settings_know_by_that_name_and_default() -> 
     wanted = {field.metadata["knob"]: field.default for field in dataclasses.fields(Settings) if field.metadata["knob"]}
     del wanted["COPYCAT_SYNC_INTERVAL"]
     ours = {row.name: row.default for row in node.KNOBS}
-    apart = {"dataDirectory": "", "checkpointFile": "", "modelSize": "Medium"}
+    apart = {"dataDirectory": "", "checkpointFile": "", "modelSize": "Small"}
     others = {copycat.USE_GPU.name, copycat.INITIAL_WEIGHTS.name, copycat.BATCH_SIZE_TYPE.name}
     assert {name: ours[name] for name in wanted} == {**wanted, **apart}
     assert set(ours) == {*wanted, *others}
@@ -86,7 +86,7 @@ def test_every_knob_reaches_the_settings_also_at_the_value_that_nuke_would_leave
     script = _saved(tmp_path)
     settings = _settings(script)
     assert settings.run_name == CHANGED["runName"]
-    assert (settings.epochs, settings.device, settings.model_size, settings.batch_size) == (7, "cpu", "small", 2)
+    assert (settings.epochs, settings.device, settings.model_size, settings.batch_size) == (7, "cpu", "large", 2)
     assert (settings.crop_size, settings.learning_rate, settings.multi_resolution) == (48, 0.004, True)
     assert (settings.graph_smoothness, settings.graph_show_original) == (0.0, False)
 
