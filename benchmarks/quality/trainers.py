@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from benchmarks.quality.altered import ALTERATIONS
 from benchmarks.shots.files import PairFiles
 from benchmarks.shots.shot import Shot
 
@@ -101,7 +103,8 @@ class Ours:
             steps = int(self._run(task, _minutes(6.0), task.folder / "pace", 10**6).rate * task.seconds)
         else:
             end = ("--steps", str(steps))
-        yield from self._run(task, end, task.folder / "run", max(1, steps // self.snapshots)).snapshots()
+        run = self._run(task, end, task.folder / "run", max(1, steps // self.snapshots))
+        yield from run.snapshots(ALTERATIONS[self.altered] if self.altered else nullcontext)
 
     def _run(self, task: Task, end: tuple[str, ...], data: Path, interval: int) -> _Run:
         words = [
@@ -133,10 +136,12 @@ class _Run:
     def rate(self) -> float:
         return float(self._metrics.steps[-1] / self._metrics.seconds[-1])
 
-    def snapshots(self) -> Iterator[Snapshot]:
+    def snapshots(self, as_trained: Callable[[], AbstractContextManager[object]]) -> Iterator[Snapshot]:
+        """`as_trained`: what the network of the files takes to be built."""
         machine = choose_machine(Settings(precision="float32"), print)
         for step in self._files.checkpoint_steps():
-            model = load_model(self._files.model(step)).model.to(machine.device).eval()
+            with as_trained():
+                model = load_model(self._files.model(step)).model.to(machine.device).eval()
             seconds = float(np.interp(step, self._metrics.steps, self._metrics.seconds))
             yield Snapshot(step=step, seconds=seconds, answers=partial(_answers, model, machine))
 

@@ -27,3 +27,12 @@ def test_a_few_seconds_of_training_are_scored_along_the_way(tmp_path: Path, caps
     of_one_frame.add(answer.pixels, wanted.pixels)
     assert of_one_frame.decibels() == pytest.approx(lines[-1]["psnr"], abs=3)
     assert "plate as it is" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_network_that_was_built_otherwise_is_scored_as_it_was_trained(tmp_path: Path) -> None:
+    way = "narrow at full resolution"
+    measure.main(["--shots", "rig removal", "--steps", "1", "--ways", way, "--keep", str(tmp_path)])
+    last = json.loads((tmp_path / "scores.jsonl").read_text().splitlines()[-1])
+    assert (last["way"], last["step"]) == (way, 1)
+    assert last["psnr"] > 15
