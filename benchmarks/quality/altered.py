@@ -73,7 +73,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "weights after He": partial(patch.object, nn.init, "orthogonal_", drawn_after_he),
     "other first weights": partial(patch.object, prepare, "FIRST_WEIGHTS", 0),
     "first units alike": partial(patch.object, prepare, "spread_first_units", lambda *_: None),
-    "paint as large as white": partial(patch.object, fit, "paint_size", lambda _: 1.0),
+    "paint as large as white": partial(patch.object, fit, "paint_size", lambda _: fit.LARGEST_PAINT),
     "shaken": partial(patch.object, state, "Muon", shaken),
     "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),
     "crops anywhere": partial(patch.object, crops, "FOCUSED_SHARE", 0.0),
@@ -87,6 +87,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "an eighth mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.125),
     "half mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.5),
     "narrow at full resolution": partial(patch.dict, network.WIDTHS, {"small": (16, 32, 64, 96, 128)}),
+    "last layer of 3 x 3": partial(patch.object, network, "LAST_SIDE", 3),
     "no average": partial(patch.object, state, "AVERAGE_SHARE", 0.0),
 }
 

@@ -25,8 +25,10 @@ MOST_WHOLE_PIXELS = 2**22
 """Of a frame in which every pixel's error is looked at: more than HD and 2K have."""
 THINNED = (0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11)
 """In larger ones, for each row of a block the one column that is looked at: all columns come up once."""
-SMALLEST_PAINT = 0.03
+SMALLEST_PAINT = 0.06
 """Unit of what is to be painted, where a sample shows nothing: it may have missed a speck."""
+LARGEST_PAINT = 2.0
+"""That unit where white is to be painted, or more."""
 BLOCKS_AT_ONCE = 16
 """Rows of blocks."""
 
@@ -56,14 +58,14 @@ def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bo
 
 
 def paint_size(errors: Pixels) -> float:
-    """The unit of what is to be painted, by the guess's errors, P C in transfer space: between SMALLEST_PAINT and 1.
+    """The unit of what is to be painted, by the guess's errors, P C in transfer space.
 
-    Twice the mean error, each pixel's weighed by itself: what is rare counts by its size, not by how rare it is.
+    Four times the mean error, each pixel's weighed by itself: what is rare counts by its size, not by how rare it is.
     """
     sums = np.abs(errors).sum(axis=0, dtype=np.float64)  # C
     squares = np.square(errors).sum(axis=0, dtype=np.float64)
     means = np.divide(squares, sums, out=np.zeros_like(sums), where=sums > 0)
-    return float(np.clip(2 * means.max(), SMALLEST_PAINT, 1))
+    return float(np.clip(4 * means.max(), SMALLEST_PAINT, LARGEST_PAINT))
 
 
 def _is_within(values: Pixels) -> bool:

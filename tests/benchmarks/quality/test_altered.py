@@ -82,6 +82,6 @@ def test_what_mattes_alone_have_or_lack_is_undone_for_a_matte(shot: SmallShot, n
 
 def test_paint_that_is_faint_becomes_as_large_as_white() -> None:
     errors = np.full((8, 3), 0.05, np.float32)
-    assert fit.paint_size(errors) == pytest.approx(0.1)
+    assert fit.paint_size(errors) == pytest.approx(0.2)
     with ALTERATIONS["paint as large as white"]():
-        assert fit.paint_size(errors) == 1
+        assert fit.paint_size(errors) == fit.LARGEST_PAINT

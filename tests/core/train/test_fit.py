@@ -12,7 +12,15 @@ from tests.core.train.decoded import decoded
 from torch import nn
 
 from understudy.train.crops import BLOCK
-from understudy.train.fit import SAMPLE_PIXELS, SMALLEST_PAINT, fit_model, interest_of, paint_size, sample_pixels
+from understudy.train.fit import (
+    LARGEST_PAINT,
+    SAMPLE_PIXELS,
+    SMALLEST_PAINT,
+    fit_model,
+    interest_of,
+    paint_size,
+    sample_pixels,
+)
 from understudy.train.guess import PIXELS_AT_ONCE, fit_guess
 from understudy.train.network import NetworkSpec, Understudy
 
@@ -38,7 +46,7 @@ def test_a_painted_patch_leaves_the_guess_the_identity() -> None:
 
 
 @pytest.mark.parametrize("side", [4, 16, 40])
-@pytest.mark.parametrize(("change", "size"), [(0.0, SMALLEST_PAINT), (0.1, 0.2), (0.3, 0.6), (2.0, 1.0)])
+@pytest.mark.parametrize(("change", "size"), [(0.0, SMALLEST_PAINT), (0.1, 0.4), (0.3, 1.2), (2.0, LARGEST_PAINT)])
 def test_paint_is_measured_by_its_size_not_by_how_much_of_the_frame_it_covers(
     side: int, change: float, size: float
 ) -> None:
@@ -54,7 +62,7 @@ def test_a_model_knows_the_size_of_its_paint() -> None:
     model = fitted(plate, paint)
     there = torch.from_numpy(np.stack([plate, paint])[:, 4:12, 4:12].astype(np.float32)).permute(0, 3, 1, 2)
     seen, wanted = model.target_transfer.encode(there)
-    assert float(model.paint_size) == pytest.approx(2 * float((seen - wanted).mean()), rel=0.1)
+    assert float(model.paint_size) == pytest.approx(4 * float((seen - wanted).mean()), rel=0.1)
 
 
 def test_another_size_of_paint_changes_no_answer() -> None:

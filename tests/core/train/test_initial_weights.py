@@ -44,7 +44,7 @@ def pairs(num_inputs: int, num_targets: int) -> tuple[DecodedPair, ...]:
 def paint(model: Understudy, scene: Tensor) -> Tensor:
     """What the last layer says, before the guess: 1 2*Cout H W."""
     with torch.no_grad():
-        answer = functional.conv2d(model.unet(scene), *model.last_layer(), padding=1)
+        answer = functional.conv2d(model.unet(scene), *model.last_layer())
     return answer
 
 

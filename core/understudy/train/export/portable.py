@@ -95,7 +95,7 @@ class PortableUnderstudy(nn.Module):
     def correction(self, features: Tensor) -> Tensor:
         """Gate and paint, N 2Cout H W. Where half could not hold the features there is none, and the guess stays."""
         weight, bias = self.leave_weight.to(torch.float32), self.leave_bias.to(torch.float32)
-        return torch.conv2d(self.known(features), weight, bias, padding=[1, 1])
+        return torch.conv2d(self.known(features), weight, bias)
 
     def known(self, values: Tensor) -> Tensor:
         """0 for what is not finite: a NaN is not below anything."""
