@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -96,6 +97,29 @@ def test_an_apply_that_is_given_up_is_ended(run: RunFiles, understudy: Callable[
     assert not (tmp_path / "end").exists()
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_what_is_still_being_heard_when_it_is_given_up_is_heard_to_its_end(
+    run: RunFiles, understudy: Callable[[str], None]
+) -> None:
+    """Else its pipe is closed under the thread that reads it."""
+    understudy(
+        "import sys, time\nprint('a warning', 'another', sep='\\n', file=sys.stderr, flush=True)\n"
+        "time.sleep(0.5)\nprint('Frame 1 (1 of 9)', flush=True)\ntime.sleep(60)"
+    )
+    heard: list[str] = []
+
+    def say(line: str) -> None:
+        if line.startswith("Frame"):
+            question.give_up()
+        elif line == "a warning":
+            time.sleep(2)  # longer than it takes to end
+            heard.append(line)
+
+    question = Asking(asking(run)._about, say)
+    with pytest.raises(GivenUp):
+        apply(question)
+    assert heard == ["a warning"]
 
 
 def test_suggestions_are_read_from_the_command(

@@ -54,7 +54,8 @@ def output_of(asking: Asking, words: Sequence[str], *, tells_stdout: bool) -> st
         except BaseException:
             _end(process)
             raise
-        ear.join()
+        finally:
+            ear.join()  # the pipe that it reads is closed next
     if process.returncode != EXIT_DONE:
         raise Problems(_faults(complaints, process.returncode))
     return printed
