@@ -28,7 +28,7 @@ THINNED = (0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11)
 SMALLEST_PAINT = 0.06
 """Unit of what is to be painted, where a sample shows nothing: it may have missed a speck."""
 LARGEST_PAINT = 2.0
-"""That unit where white is to be painted, or more."""
+"""That unit where half of white is to be painted, or more."""
 BLOCKS_AT_ONCE = 16
 """Rows of blocks."""
 
@@ -58,7 +58,7 @@ def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bo
 
 
 def paint_size(errors: Pixels) -> float:
-    """The unit of what is to be painted, by the guess's errors, P C in transfer space.
+    """The unit of what is to be painted, by the guess's errors, P C in transfer space: SMALLEST_PAINT to LARGEST_PAINT.
 
     Four times the mean error, each pixel's weighed by itself: what is rare counts by its size, not by how rare it is.
     """

@@ -30,8 +30,8 @@ def test_a_few_seconds_of_training_are_scored_along_the_way(tmp_path: Path, caps
 
 
 @pytest.mark.slow
-def test_a_network_that_was_built_otherwise_is_scored_as_it_was_trained(tmp_path: Path) -> None:
-    way = "narrow at full resolution"
+@pytest.mark.parametrize("way", ["narrow at full resolution", "last layer of 3 x 3"])
+def test_a_network_that_was_built_otherwise_is_scored_as_it_was_trained(way: str, tmp_path: Path) -> None:
     measure.main(["--shots", "rig removal", "--steps", "1", "--ways", way, "--keep", str(tmp_path)])
     last = json.loads((tmp_path / "scores.jsonl").read_text().splitlines()[-1])
     assert (last["way"], last["step"]) == (way, 1)
