@@ -62,6 +62,13 @@ class BareLoop:
         self._encoded = encoded.contiguous(memory_format=torch.channels_last)  # in transfer space: no curve is computed
         self._truth = self._encoded * 0.9
 
+    def steps(self, count: int) -> Clock:
+        """What so many take."""
+        begin = clock(self._machine)
+        for _ in range(count):
+            self.step()
+        return clock(self._machine) - begin
+
     def step(self) -> None:
         self.backward()
         self.optimize()

@@ -3,6 +3,7 @@
     python -m benchmarks.throughput.measure [--parts steps data start apply] [--model-size small] [--crop-size 128]
         [--batch-size 2] [--precision auto] [--threads 0] [--device auto] [--steps 0] [--rounds 0]
     python -m benchmarks.throughput.measure --parts set [--pairs 50]
+    python -m benchmarks.throughput.measure --parts otherwise [--way "last layer of 3 x 3"]
 
 steps: the whole program trains (crops, contact sheets, metrics, looks at its validation squares) and, in the same
 process, gives way to the bare loop every --steps steps: forward, mean squared error, backward and Muon on one batch in
@@ -13,7 +14,7 @@ times on a CPU, whose speed drifts within seconds, by the four steps over which 
 300 steps on a GPU, which works ahead.
 data: frames a second decoded, crops a second gathered. start: a process of its own, on the demo's shot, to its first
 step. apply: benchmarks/apply.py. set: as many pairs of 4096 x 2160 half EXR, made for it, once in memory and once in
-the mapped file.
+the mapped file. otherwise: the bare loop of the network as it is, in turns with that of one with a choice undone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from benchmarks.quality.altered import ALTERATIONS
 from benchmarks.throughput.bare import BareLoop, middle, peak_flops, quickest
 from benchmarks.throughput.bound import least_seconds, measured_speeds, operations_of
 from benchmarks.throughput.data import bare_decode_seconds, data_pace
@@ -42,7 +44,9 @@ from understudy.train.device import Machine, choose_machine
 from understudy.train.recorder import SHEET_SECONDS, SHEET_STEPS
 from understudy.train.waking import STEPS_APART
 
-PARTS = ("steps", "data", "start", "apply", "set")
+PARTS = ("steps", "data", "start", "apply", "set", "otherwise")
+NETWORKS = ("last layer of 3 x 3", "narrow at full resolution")
+"""Of the choices that can be undone, those of how a network is built."""
 FRAME, LARGE_FRAME = (1920, 1080), (4096, 2160)
 PAIRS = 5
 SET_STEPS = 300
@@ -56,7 +60,7 @@ APPLY = Path(__file__).parents[1] / "apply.py"
 
 def main(words: list[str] | None = None) -> None:
     arguments = _parser().parse_args(words)
-    measures = {"steps": steps, "data": data, "start": start, "apply": apply, "set": large_set}
+    measures = {"steps": steps, "data": data, "start": start, "apply": apply, "set": large_set, "otherwise": otherwise}
     for part in arguments.parts:
         with tempfile.TemporaryDirectory() as folder:
             measures[part](Path(folder), arguments)
@@ -64,7 +68,7 @@ def main(words: list[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:-1])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:-2])
     parser.add_argument("--model-size", choices=("small", "medium", "large"), default="small")
     parser.add_argument("--crop-size", type=int, default=128)
     parser.add_argument("--batch-size", type=int, default=2)
@@ -75,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int, default=0, help=steps)
     parser.add_argument("--rounds", type=int, default=0, help=f"0: {CPU_ROUNDS} on a CPU, {GPU_ROUNDS} on a GPU")
     parser.add_argument("--pairs", type=int, default=50, help="of the large set")
+    parser.add_argument("--way", choices=NETWORKS, default=NETWORKS[0], help="that the network is built otherwise")
     return parser
 
 
@@ -93,14 +98,27 @@ def settings_of(arguments: argparse.Namespace, folder: Path, steps: int, memory_
     )
 
 
+def bare_loop(machine: Machine, arguments: argparse.Namespace) -> BareLoop:
+    return BareLoop(
+        machine, model_size=arguments.model_size, batch_size=arguments.batch_size, crop_size=arguments.crop_size
+    )
+
+
+def otherwise(folder: Path, arguments: argparse.Namespace) -> None:
+    machine = choose_machine(settings_of(arguments, folder, 1), print)
+    loops = [bare_loop(machine, arguments)]
+    with ALTERATIONS[arguments.way]():
+        loops.append(bare_loop(machine, arguments))
+    rounds = []
+    for _ in range(1 + (arguments.rounds or CPU_ROUNDS)):  # the first makes room for momentum
+        as_it_is, built_otherwise = (loop.steps(arguments.steps or CPU_STEPS) for loop in loops)
+        rounds.append(as_it_is.seconds / built_otherwise.seconds)
+    print(f"\n{machine}: a bare step as it is over one with {arguments.way}: {_spread(rounds[1:])}")
+
+
 def steps(folder: Path, arguments: argparse.Namespace) -> None:
     def make_bare(machine: Machine) -> BareLoop:
-        return BareLoop(
-            machine,
-            model_size=arguments.model_size,
-            batch_size=arguments.batch_size,
-            crop_size=arguments.crop_size,
-        )
+        return bare_loop(machine, arguments)
 
     is_cpu = choose_machine(settings_of(arguments, folder, 1), print).device.type == "cpu"
     steps_a_round = arguments.steps or (CPU_STEPS if is_cpu else GPU_STEPS)

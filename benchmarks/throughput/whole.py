@@ -108,20 +108,13 @@ class Watch:
         if self._bare is None:
             assert self.make_bare
             self._bare = self.make_bare(machine)
-            self._bare_steps(machine, WARM_UP_STEPS)
+            self._bare.steps(WARM_UP_STEPS)
         if self._begin:
             assert self._reporter
             self._reporter.flush()
             whole = clock(machine) - self._begin
-            self.rounds.append(Round(whole=whole, bare=self._bare_steps(machine, self.steps_a_round)))
+            self.rounds.append(Round(whole=whole, bare=self._bare.steps(self.steps_a_round)))
         self._begin = clock(machine)
-
-    def _bare_steps(self, machine: Machine, count: int) -> Clock:
-        assert self._bare
-        begin = clock(machine)
-        for _ in range(count):
-            self._bare.step()
-        return clock(machine) - begin
 
     def installed(self) -> ExitStack:
         """Inside the `with` block a training is seen."""

@@ -33,3 +33,10 @@ def test_a_large_set_begins_and_never_waits_for_long(
     out = capfd.readouterr().out
     assert "in the mapped file" in out
     assert out.count("waited for crops after the first") == 2
+
+
+@pytest.mark.slow
+def test_networks_as_they_are_and_built_otherwise_take_turns(capfd: pytest.CaptureFixture[str]) -> None:
+    words = "--parts otherwise --crop-size 32 --steps 1 --rounds 2 --device cpu --threads 1"
+    measure.main(words.split())
+    assert "a bare step as it is over one with last layer of 3 x 3: middle" in capfd.readouterr().out
