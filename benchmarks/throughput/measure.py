@@ -4,6 +4,7 @@
         [--batch-size 2] [--precision auto] [--threads 0] [--device auto] [--steps 0] [--rounds 0]
     python -m benchmarks.throughput.measure --parts set [--pairs 50]
     python -m benchmarks.throughput.measure --parts otherwise [--way "last layer of 3 x 3"]
+    python -m benchmarks.throughput.measure --parts pages
 
 steps: the whole program trains (crops, contact sheets, metrics, looks at its validation squares) and, in the same
 process, gives way to the bare loop every --steps steps: forward, mean squared error, backward and Muon on one batch in
@@ -15,6 +16,7 @@ times on a CPU, whose speed drifts within seconds, by the four steps over which 
 data: frames a second decoded, crops a second gathered. start: a process of its own, on the demo's shot, to its first
 step. apply: benchmarks/apply.py. set: as many pairs of 4096 x 2160 half EXR, made for it, once in memory and once in
 the mapped file. otherwise: the bare loop of the network as it is, in turns with that of one with a choice undone.
+pages: that loop in a process whose memory lies in large pages, as a run's does, in turns with one where it does not.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -34,17 +37,21 @@ from benchmarks.quality.altered import ALTERATIONS
 from benchmarks.throughput.bare import BareLoop, middle, peak_flops, quickest
 from benchmarks.throughput.bound import least_seconds, measured_speeds, operations_of
 from benchmarks.throughput.data import bare_decode_seconds, data_pace
+from benchmarks.throughput.elsewhere import loop_elsewhere
 from benchmarks.throughput.shots import write_pairs
 from benchmarks.throughput.startup import beginning_of, demo_shot
 from benchmarks.throughput.whole import WARM_UP_STEPS, Watch, train_seen
 
+from understudy.allocator import grow_in_large_pages
 from understudy.settings import Settings
 from understudy.train.batches import STEPS_AT_ONCE
 from understudy.train.device import Machine, choose_machine
 from understudy.train.recorder import SHEET_SECONDS, SHEET_STEPS
 from understudy.train.waking import STEPS_APART
 
-PARTS = ("steps", "data", "start", "apply", "set", "otherwise")
+ALONE = ("set", "otherwise", "pages")
+"""Parts that are measured when they are asked for."""
+PARTS = ("steps", "data", "start", "apply", *ALONE)
 NETWORKS = ("last layer of 3 x 3", "narrow at full resolution")
 """Of the choices that can be undone, those of how a network is built."""
 FRAME, LARGE_FRAME = (1920, 1080), (4096, 2160)
@@ -60,7 +67,8 @@ APPLY = Path(__file__).parents[1] / "apply.py"
 
 def main(words: list[str] | None = None) -> None:
     arguments = _parser().parse_args(words)
-    measures = {"steps": steps, "data": data, "start": start, "apply": apply, "set": large_set, "otherwise": otherwise}
+    measures = {"steps": steps, "data": data, "start": start, "apply": apply}
+    measures |= {"set": large_set, "otherwise": otherwise, "pages": pages}
     for part in arguments.parts:
         with tempfile.TemporaryDirectory() as folder:
             measures[part](Path(folder), arguments)
@@ -68,7 +76,7 @@ def main(words: list[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:-2])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[: -len(ALONE)])
     parser.add_argument("--model-size", choices=("small", "medium", "large"), default="small")
     parser.add_argument("--crop-size", type=int, default=128)
     parser.add_argument("--batch-size", type=int, default=2)
@@ -114,6 +122,24 @@ def otherwise(folder: Path, arguments: argparse.Namespace) -> None:
         as_it_is, built_otherwise = (loop.steps(arguments.steps or CPU_STEPS) for loop in loops)
         rounds.append(as_it_is.seconds / built_otherwise.seconds)
     print(f"\n{machine}: a bare step as it is over one with {arguments.way}: {_spread(rounds[1:])}")
+
+
+def pages(folder: Path, arguments: argparse.Namespace) -> None:
+    make_loops = [partial(_loop_in_pages, arguments, folder, are_large=are_large) for are_large in (True, False)]
+    rounds = []
+    with loop_elsewhere(make_loops[0]) as in_large, loop_elsewhere(make_loops[1]) as in_small:
+        for number in range(arguments.rounds or CPU_ROUNDS):
+            turns = (in_large, in_small) if number % 2 else (in_small, in_large)
+            seconds = {steps: steps(arguments.steps or CPU_STEPS).seconds for steps in turns}
+            rounds.append(seconds[in_large] / seconds[in_small])
+    print(f"\n{arguments.model_size}: a bare step in large pages over one in small ones: {_spread(rounds)}")
+
+
+def _loop_in_pages(arguments: argparse.Namespace, folder: Path, *, are_large: bool) -> BareLoop:
+    machine = choose_machine(settings_of(arguments, folder, 1), print)
+    if are_large:
+        grow_in_large_pages()
+    return bare_loop(machine, arguments)
 
 
 def steps(folder: Path, arguments: argparse.Namespace) -> None:

@@ -40,3 +40,10 @@ def test_networks_as_they_are_and_built_otherwise_take_turns(capfd: pytest.Captu
     words = "--parts otherwise --crop-size 32 --steps 1 --rounds 2 --device cpu --threads 1"
     measure.main(words.split())
     assert "a bare step as it is over one with last layer of 3 x 3: middle" in capfd.readouterr().out
+
+
+@pytest.mark.slow
+def test_processes_with_large_and_small_pages_take_turns(capfd: pytest.CaptureFixture[str]) -> None:
+    words = "--parts pages --crop-size 32 --steps 1 --rounds 2 --device cpu --threads 1"
+    measure.main(words.split())
+    assert "a bare step in large pages over one in small ones: middle" in capfd.readouterr().out
