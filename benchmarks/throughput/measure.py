@@ -22,45 +22,34 @@ pages: that loop in a process whose memory lies in large pages, as a run's does,
 from __future__ import annotations
 
 import argparse
-import math
 import platform
 import resource
 import subprocess
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 
-import numpy as np
 import torch
-from benchmarks.quality.altered import ALTERATIONS
+from benchmarks.throughput.asked import CPU_ROUNDS, CPU_STEPS, bare_loop, settings_of, spread
 from benchmarks.throughput.bare import BareLoop, middle, peak_flops, quickest
 from benchmarks.throughput.bound import least_seconds, measured_speeds, operations_of
 from benchmarks.throughput.data import bare_decode_seconds, data_pace
-from benchmarks.throughput.elsewhere import loop_elsewhere
 from benchmarks.throughput.shots import write_pairs
 from benchmarks.throughput.startup import beginning_of, demo_shot
+from benchmarks.throughput.turns import NETWORKS, otherwise, pages
 from benchmarks.throughput.whole import WARM_UP_STEPS, Watch, train_seen
 
-from understudy.allocator import grow_in_large_pages
 from understudy.settings import Settings
-from understudy.train.batches import STEPS_AT_ONCE
 from understudy.train.device import Machine, choose_machine
 from understudy.train.recorder import SHEET_SECONDS, SHEET_STEPS
-from understudy.train.waking import STEPS_APART
 
 ALONE = ("set", "otherwise", "pages")
 """Parts that are measured when they are asked for."""
 PARTS = ("steps", "data", "start", "apply", *ALONE)
-NETWORKS = ("last layer of 3 x 3", "narrow at full resolution")
-"""Of the choices that can be undone, those of how a network is built."""
 FRAME, LARGE_FRAME = (1920, 1080), (4096, 2160)
 PAIRS = 5
 SET_STEPS = 300
 STARTS = 3
-CPU_STEPS = math.lcm(STEPS_AT_ONCE, STEPS_APART)
-"""Of a round there: some work is done for several steps at once."""
-CPU_ROUNDS = 100
 GPU_STEPS, GPU_ROUNDS = 300, 5
 APPLY = Path(__file__).parents[1] / "apply.py"
 
@@ -89,57 +78,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pairs", type=int, default=50, help="of the large set")
     parser.add_argument("--way", choices=NETWORKS, default=NETWORKS[0], help="that the network is built otherwise")
     return parser
-
-
-def settings_of(arguments: argparse.Namespace, folder: Path, steps: int, memory_gib: float = 8.0) -> Settings:
-    return Settings(
-        data_directory=folder / "data",
-        steps=steps,
-        batch_size=arguments.batch_size,
-        crop_size=arguments.crop_size,
-        model_size=arguments.model_size,
-        precision=arguments.precision,
-        threads=arguments.threads,
-        device=arguments.device,
-        memory_gib=memory_gib,
-        multi_resolution=False,  # so that each step is a whole one
-    )
-
-
-def bare_loop(machine: Machine, arguments: argparse.Namespace) -> BareLoop:
-    return BareLoop(
-        machine, model_size=arguments.model_size, batch_size=arguments.batch_size, crop_size=arguments.crop_size
-    )
-
-
-def otherwise(folder: Path, arguments: argparse.Namespace) -> None:
-    machine = choose_machine(settings_of(arguments, folder, 1), print)
-    loops = [bare_loop(machine, arguments)]
-    with ALTERATIONS[arguments.way]():
-        loops.append(bare_loop(machine, arguments))
-    rounds = []
-    for _ in range(1 + (arguments.rounds or CPU_ROUNDS)):  # the first makes room for momentum
-        as_it_is, built_otherwise = (loop.steps(arguments.steps or CPU_STEPS) for loop in loops)
-        rounds.append(as_it_is.seconds / built_otherwise.seconds)
-    print(f"\n{machine}: a bare step as it is over one with {arguments.way}: {_spread(rounds[1:])}")
-
-
-def pages(folder: Path, arguments: argparse.Namespace) -> None:
-    make_loops = [partial(_loop_in_pages, arguments, folder, are_large=are_large) for are_large in (True, False)]
-    rounds = []
-    with loop_elsewhere(make_loops[0]) as in_large, loop_elsewhere(make_loops[1]) as in_small:
-        for number in range(arguments.rounds or CPU_ROUNDS):
-            turns = (in_large, in_small) if number % 2 else (in_small, in_large)
-            seconds = {steps: steps(arguments.steps or CPU_STEPS).seconds for steps in turns}
-            rounds.append(seconds[in_large] / seconds[in_small])
-    print(f"\n{arguments.model_size}: a bare step in large pages over one in small ones: {_spread(rounds)}")
-
-
-def _loop_in_pages(arguments: argparse.Namespace, folder: Path, *, are_large: bool) -> BareLoop:
-    machine = choose_machine(settings_of(arguments, folder, 1), print)
-    if are_large:
-        grow_in_large_pages()
-    return bare_loop(machine, arguments)
 
 
 def steps(folder: Path, arguments: argparse.Namespace) -> None:
@@ -171,8 +109,8 @@ def tell_steps(watch: Watch, arguments: argparse.Namespace) -> float:
     print(
         f"bare step {1e3 * bare:.1f} ms, whole {1e3 * whole:.1f} ms, of which inside train_step {1e3 * inside:.1f} ms"
     )
-    print(f"whole over bare, by the clock: {_spread(by_clock)}")
-    print(f"whole over bare, by seconds of CPU: {_spread(by_cpu)}")
+    print(f"whole over bare, by the clock: {spread(by_clock)}")
+    print(f"whole over bare, by seconds of CPU: {spread(by_cpu)}")
     together = sum(one.whole.cpu_seconds for one in watch.rounds) / sum(one.bare.cpu_seconds for one in watch.rounds)
     print(f"all rounds together, by seconds of CPU: {together:.3f}")
     sheets = watch.sheet_cpu_seconds
@@ -253,11 +191,6 @@ def large_set(folder: Path, arguments: argparse.Namespace) -> None:
         print(f"  {place}: {beginning}")
         print(f"    to read the files alone {bare:.1f} s; the first step {beginning.seconds - bare:.1f} s later")
         print(f"    waited for crops after the first: {beginning.waited:.3f} s in {SET_STEPS} steps", flush=True)
-
-
-def _spread(values: list[float]) -> str:
-    lower, median, upper = np.quantile(values, (0.25, 0.5, 0.75))
-    return f"middle {median:.3f}, half of the rounds {lower:.3f} to {upper:.3f}"
 
 
 if __name__ == "__main__":
