@@ -1,4 +1,4 @@
-"""glibc's memory: what a process gives back is kept for its next picture, instead of being fetched anew page by page.
+"""glibc's memory: what a process gives back is kept for its next picture, and a training's lies in large pages.
 
 Other allocators do as they like.
 """
