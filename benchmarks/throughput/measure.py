@@ -16,7 +16,7 @@ times on a CPU, whose speed drifts within seconds, by the four steps over which 
 data: frames a second decoded, crops a second gathered. start: a process of its own, on the demo's shot, to its first
 step. apply: benchmarks/apply.py. set: as many pairs of 4096 x 2160 half EXR, made for it, once in memory and once in
 the mapped file. otherwise: the bare loop of the network as it is, in turns with that of one with a choice undone.
-pages: that loop in a process whose memory lies in large pages, as a run's does, in turns with one where it does not.
+pages: that loop on a CPU, in a process whose memory lies in large pages, as a run's does, and in one where it does not.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -81,9 +82,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def steps(folder: Path, arguments: argparse.Namespace) -> None:
-    def make_bare(machine: Machine) -> BareLoop:
-        return bare_loop(machine, arguments)
-
+    make_bare = partial(bare_loop, arguments=arguments)
     is_cpu = choose_machine(settings_of(arguments, folder, 1), print).device.type == "cpu"
     steps_a_round = arguments.steps or (CPU_STEPS if is_cpu else GPU_STEPS)
     num_steps = WARM_UP_STEPS + steps_a_round * (arguments.rounds or (CPU_ROUNDS if is_cpu else GPU_ROUNDS)) + 1

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from understudy.allocator import grow_in_large_pages
 from understudy.dataset import pair_digests
 from understudy.errors import EXIT_DONE, UnderstudyError
 from understudy.files import naming_the_file, remove_partials
@@ -139,6 +140,8 @@ def _follow(order: Order, files: RunFiles, manner: Manner, progress: Progress, m
 
 
 def _first_state(model: Understudy, run: Run) -> TrainingState:
+    if run.machine.device.type == "cpu":
+        grow_in_large_pages()
     return new_state(model, run.machine, run.crops.interest, run.miss_power, wakes=run.wakes)
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from understudy.allocator import grow_in_large_pages
 from understudy.train.crops import Interest
 from understudy.train.device import Machine
 from understudy.train.misses import Misses
@@ -59,8 +58,6 @@ def new_state(
 
     `interest`, `miss_power`: as Misses takes them. `wakes`: its last units (waking.py).
     """
-    if machine.device.type == "cpu":
-        grow_in_large_pages()
     placed = in_channels_last(model.to(machine.device, machine.dtype))
     averaged = copy.deepcopy(placed).requires_grad_(False)
     waking = wake_last_units(placed) if wakes else None

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 pytest.importorskip("deadline.client", reason="needs deadline")
@@ -85,6 +86,7 @@ class TestDeadlineCloudFarm(FarmContract):
         first = pid.read_text()
         job.requeue("train", 0)
         job.wait_until(lambda: pid.read_text() not in ("", first) and job.states("train") == ["running"])
+        assert not psutil.pid_exists(int(first))
 
     def test_tasks_of_a_part_are_told_apart(self, sent: Callable[..., SentJob]) -> None:
         job = sent(
