@@ -11,13 +11,14 @@ import platform
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psutil
 
 SECONDS_BETWEEN_LOOKS = 0.2
 """At the memory of a process that keeps what it was given."""
 HEAP_BYTES = 2**30
-"""That the heap can grow by in large pages: more than a step of large needs, and none is there until it is used."""
+"""That the heap can grow by in large pages: frames, and what a step needs. None is there until it is used."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -3, -4, -8
 """glibc's names for mallopt(3)."""
 _USUAL_MMAP_MAX = 65536
@@ -43,22 +44,30 @@ def keep_blocks_of_a_step() -> None:
 
 
 def grow_in_large_pages() -> None:
-    """Let what the heap grows by from now on lie in pages of 2 MiB, where Linux gives them to whoever asks.
+    """Let what the heap is filled with from now on lie in pages of 2 MiB, where Linux gives them to whoever asks.
 
-    To find its way through small ones costs a processor two to six hundredths of a training step. To be called when
-    frames are in memory, which need no such pages, and after `keep_blocks_of_a_step`: it is what leaves the heap large.
+    To find its way through small ones costs a processor two to six hundredths of a training step. To be called after
+    `keep_blocks_of_a_step`, which is what leaves the heap large.
     """
     libc = _glibc()
     if libc is None or not hasattr(mmap, "MADV_HUGEPAGE"):
         return
+    libc.malloc_trim(0)  # what is free lies in small pages, which would be filled before others are fetched
     libc.malloc.restype = ctypes.c_void_p
     libc.mallopt(_MMAP_MAX, 0)  # the block is the end of the heap, and becomes it again
     block = libc.malloc(ctypes.c_size_t(HEAP_BYTES))
     libc.mallopt(_MMAP_MAX, _USUAL_MMAP_MAX)
     if block:
-        begin, end = -(-block // mmap.PAGESIZE) * mmap.PAGESIZE, (block + HEAP_BYTES) // mmap.PAGESIZE * mmap.PAGESIZE
-        libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), mmap.MADV_HUGEPAGE)
+        for begin, end in _heap():
+            libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), mmap.MADV_HUGEPAGE)
         libc.free(ctypes.c_void_p(block))
+
+
+def _heap() -> list[tuple[int, int]]:
+    """Where it lies: each part's first address, and that after its last."""
+    lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+    parts = [line.partition(" ")[0].split("-") for line in lines if line.endswith("[heap]")]
+    return [(int(begin, 16), int(end, 16)) for begin, end in parts]
 
 
 @contextmanager

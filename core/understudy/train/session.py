@@ -140,13 +140,15 @@ def _follow(order: Order, files: RunFiles, manner: Manner, progress: Progress, m
 
 
 def _first_state(model: Understudy, run: Run) -> TrainingState:
-    if run.machine.device.type == "cpu":
-        grow_in_large_pages()
     return new_state(model, run.machine, run.crops.interest, run.miss_power, wakes=run.wakes)
 
 
 def _machine(settings: Settings, meeting: Meeting | None, progress: Progress) -> Machine:
-    return choose_machine(fitted_to(meeting.place, settings) if meeting else settings, progress.say)
+    """Before frames are decoded: steps fill first what that leaves free."""
+    machine = choose_machine(fitted_to(meeting.place, settings) if meeting else settings, progress.say)
+    if machine.device.type == "cpu":
+        grow_in_large_pages()
+    return machine
 
 
 def _world_size(meeting: Meeting | None) -> int:
