@@ -6,6 +6,7 @@ there. For mattes with a little of the absolute error, which makes them sharper.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -14,6 +15,8 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 from torch.nn import functional
 
 ErrorMeasure = Literal["squared", "sharp"]
+Part = tuple[Tensor, Tensor | float]
+"""Of what the loss is the sum: values of pixels or of their differences, N C H W, and how much each of them counts."""
 
 EDGE_WEIGHT = 0.5
 ABSOLUTE_SHARE = 0.05
@@ -64,17 +67,20 @@ class _ImageLoss(torch.autograd.Function):
             valid = torch.ones_like(answer) * valid  # N C H W, as arithmetic between unlike shapes is slow
             beside, below = valid[..., 1:] * valid[..., :-1], valid[..., 1:, :] * valid[..., :-1, :]
         error = _masked(answer - truth, valid)
-        loss, gradient = _mean(error, valid, 1.0, measure)
-        across, pull = _mean(_masked(error[..., 1:] - error[..., :-1], beside), beside, EDGE_WEIGHT, measure)
-        gradient[..., 1:].add_(pull)
-        gradient[..., :-1].sub_(pull)
-        down, pull = _mean(_masked(error[..., 1:, :] - error[..., :-1, :], below), below, EDGE_WEIGHT, measure)
-        gradient[..., 1:, :].add_(pull)
-        gradient[..., :-1, :].sub_(pull)
+        across = _masked(error[..., 1:] - error[..., :-1], beside)
+        down = _masked(error[..., 1:, :] - error[..., :-1, :], below)
+        pixels = _weighted(error, valid, 1.0)
+        parts = [pixels, _weighted(across, beside, EDGE_WEIGHT), _weighted(down, below, EDGE_WEIGHT)]
+        gradient = _gathered([(values, 2 * weight) for values, weight in parts])
+        loss = torch.dot(_in_memory_order(error), _in_memory_order(gradient)) / 2  # as of every sum of squares
+        if measure == "sharp":
+            absolute, slopes = _absolute(parts)
+            loss += ABSOLUTE_SHARE * absolute
+            gradient.add_(_gathered(slopes), alpha=ABSOLUTE_SHARE)
         ctx.save_for_backward(gradient)
         ctx.mark_non_differentiable(error)
         ctx.set_materialize_grads(False)
-        return loss + across + down, error
+        return loss, error
 
     @staticmethod
     @once_differentiable
@@ -88,23 +94,38 @@ def _masked(values: Tensor, valid: Tensor | None) -> Tensor:
     return values if valid is None else values.mul_(valid)
 
 
-def _mean(values: Tensor, valid: Tensor | None, share: float, measure: ErrorMeasure) -> tuple[Tensor, Tensor]:
-    """`share` of the mean over crops of each crop's mean over its own valid pixels, and its gradient.
-
-    values, their gradient: N C H W, channels last, `_masked`.
-    """
+def _weighted(values: Tensor, valid: Tensor | None, share: float) -> Part:
+    """For `share` of the mean over crops of each crop's mean over its own valid values. `values`: `_masked`."""
     if valid is None:
-        weight: Tensor | float = share / values.numel()
+        return values, share / values.numel()
+    counts = valid.sum(dim=(1, 2, 3), keepdim=True)  # N 1 1 1
+    return values, share / (counts.clamp_min(1) * len(values))
+
+
+def _absolute(parts: Sequence[Part]) -> tuple[Tensor, list[Part]]:
+    """The absolute error, a scalar, and its slopes, each with its weight."""
+    roots = [values.square().add_(ROUNDNESS**2).sqrt_() for values, _ in parts]
+    sums = [((root - ROUNDNESS) * weight).sum() for root, (_, weight) in zip(roots, parts, strict=True)]
+    slopes = [(values / root, weight) for root, (values, weight) in zip(roots, parts, strict=True)]
+    return torch.stack(sums).sum(), slopes
+
+
+def _gathered(slopes: Sequence[Part]) -> Tensor:
+    """The error's gradient, N C H W, by the slopes of pixels and of differences to the one beside and below."""
+    (own, weight), (across, across_weight), (down, down_weight) = slopes
+    gradient = own * weight
+    _add(gradient[..., 1:], across, across_weight)
+    _add(gradient[..., :-1], across, -across_weight)
+    _add(gradient[..., 1:, :], down, down_weight)
+    _add(gradient[..., :-1, :], down, -down_weight)
+    return gradient
+
+
+def _add(place: Tensor, values: Tensor, weight: Tensor | float) -> None:
+    if isinstance(weight, Tensor):
+        place.addcmul_(values, weight)
     else:
-        counts = valid.sum(dim=(1, 2, 3), keepdim=True)  # N 1 1 1
-        weight = share / (counts.clamp_min(1) * len(values))
-    gradient = values * (2 * weight)
-    loss = torch.dot(_in_memory_order(values), _in_memory_order(gradient)) / 2
-    if measure == "sharp":
-        root = values.square().add_(ROUNDNESS**2).sqrt_()
-        loss += ABSOLUTE_SHARE * ((root - ROUNDNESS) * weight).sum()
-        gradient += (values / root).mul_(ABSOLUTE_SHARE * weight)
-    return loss, gradient
+        place.add_(values, alpha=weight)
 
 
 def _in_memory_order(values: Tensor) -> Tensor:

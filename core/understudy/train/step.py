@@ -29,9 +29,9 @@ def learn(
     scene = reduce_pixels(batch.input, plan.reduction)  # N Cin h w
     truth = reduce_pixels(batch.target, plan.reduction)  # N Cout h w
     valid = None if batch.valid is None else reduce_valid(batch.valid, plan.reduction)  # N 1 h w
+    encoded = state.model.target_transfer.encode(truth)  # before the plate: what it looks up is in the cache then
     with machine.autocast():
         answer = sharing.answer(scene)
-    encoded = state.model.target_transfer.encode(truth)
     loss, error = loss_and_error(answer, encoded, valid, measure)
     errors = block_errors(error, plan.reduction, state.misses.power)
     sharing.backward(loss, state.step + 1)
