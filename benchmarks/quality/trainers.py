@@ -137,14 +137,17 @@ class _Run:
         return float(self._metrics.steps[-1] / self._metrics.seconds[-1])
 
     def snapshots(self, as_trained: Callable[[], AbstractContextManager[object]]) -> Iterator[Snapshot]:
-        """`as_trained`: what the network of the files takes to be built."""
+        """`as_trained`: what the network of the files takes to be built, and to answer."""
         machine = choose_machine(Settings(precision="float32"), print)
         for step in self._files.checkpoint_steps():
             with as_trained():
                 model = load_model(self._files.model(step)).model.to(machine.device).eval()
             seconds = float(np.interp(step, self._metrics.steps, self._metrics.seconds))
-            yield Snapshot(step=step, seconds=seconds, answers=partial(_answers, model, machine))
+            yield Snapshot(step=step, seconds=seconds, answers=partial(_answers, model, machine, as_trained))
 
 
-def _answers(model: Understudy, machine: Machine, frames: Frames) -> Frames:
-    return {frame: answer_for(model, pixels, machine) for frame, pixels in frames.items()}
+def _answers(
+    model: Understudy, machine: Machine, as_trained: Callable[[], AbstractContextManager[object]], frames: Frames
+) -> Frames:
+    with as_trained():
+        return {frame: answer_for(model, pixels, machine) for frame, pixels in frames.items()}

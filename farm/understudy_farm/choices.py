@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from understudy.cli.apply import MOST_PASSES
 from understudy.errors import Problems, quoted
 from understudy_farm.spec import NUMBER
 
@@ -71,6 +72,9 @@ class Choices:
     apply_output: str = choice("", "pattern of EXR files: apply the model when it is trained", sticky=False)
     apply_frames: str = choice("", "which of them; empty: all", sticky=False)
     apply_tasks: int = choice(1, "parts in which the frames are applied side by side", low=1, high=100000)
+    apply_passes: int = choice(
+        1, "answers to each frame, whose mean is nearer; each takes as long", low=1, high=MOST_PASSES
+    )
     publish: str = choice(
         "", "command at the end, such as understudy publish; UNDERSTUDY_RUN, _OUTPUT, _INPUT tell where", sticky=False
     )

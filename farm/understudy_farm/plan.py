@@ -120,6 +120,7 @@ def _apply(submission: Submission, choices: Choices, farm: Capabilities) -> Step
     words += submission.colour_words
     words += ["--input-colorspace", choices.apply_colorspace] if choices.apply_colorspace else []
     words += ["--frames", choices.apply_frames] if choices.apply_frames else []
+    words += ["--passes", str(choices.apply_passes)] if choices.apply_passes > 1 else []
     words += ["--part", f"{NUMBER}/{choices.apply_tasks}"] if choices.apply_tasks > 1 else []
     return Step(
         name=APPLY,

@@ -86,6 +86,13 @@ def test_what_follows_waits_for_what_it_needs() -> None:
     }
 
 
+def test_frames_are_answered_as_often_as_is_asked() -> None:
+    choices = Choices(apply_output="/out/r.####.exr", apply_passes=4)
+    assert job_for(choices, Capabilities()).step("apply").argv[-2:] == ("--passes", "4")
+    once = dataclasses.replace(choices, apply_passes=1)
+    assert "--passes" not in job_for(once, Capabilities()).step("apply").argv
+
+
 def test_understudys_own_publish_is_started_as_the_workers_have_it() -> None:
     rules = "windows=P:/show/,linux=/mnt/show/"
     command = "understudy publish --to '/show/my models'"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from understudy.train.model_file import SavedModel
     from understudy.train.shot import Placing, Shot
 
+MOST_PASSES = 4
+"""More bring no more."""
 PRECISIONS = ("float32", "half", "bfloat16", "float64")
 _FOR_SEQUENCES = ("layer_in", "input_colorspace")
 _FOR_SCRIPTS = ("node", "remap")
@@ -67,7 +69,12 @@ def _add_arithmetic(parser: argparse.ArgumentParser) -> None:
         help="of the convolutions; half where the device has it (default float32, from a script as the node says)",
     )
     group.add_argument(
-        "--flips", action="store_true", help="the mean of the answers to a frame and to its mirror image; takes twice"
+        "--passes",
+        type=int,
+        choices=range(1, MOST_PASSES + 1),
+        default=1,
+        metavar="N",
+        help="answers to each frame, whose mean is nearer: it is moved in the network's grid (1 to 4; default 1)",
     )
     group.add_argument(
         "--memory-gib",
@@ -102,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
         frames=frames,
         part=part,
         skip_existing=arguments.skip_existing,
-        flips=arguments.flips,
+        passes=arguments.passes,
         half=arithmetic == "half",
         memory_gib=arguments.memory,
         settings=settings,

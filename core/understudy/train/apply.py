@@ -16,7 +16,6 @@ from understudy.allocator import large_blocks_kept
 from understudy.errors import EXIT_DONE, ProblemList, UnderstudyError
 from understudy.files import make_folder, remove_dead_partials
 from understudy.frames.image import FloatPixels
-from understudy.frames.kinds import may_hold_directions
 from understudy.frames.read import read_header
 from understudy.frames.sequence import Sequence, format_frames
 from understudy.frames.write import refuse_other_formats
@@ -24,7 +23,6 @@ from understudy.report.progress import Progress, ProgressStyle
 from understudy.settings import Settings
 from understudy.train.device import Machine, choose_machine, in_half
 from understudy.train.infer import answer_for
-from understudy.train.network import NetworkSpec
 from understudy.train.shot import Shot
 from understudy.train.workshop import Load, Workshop, workshop_for
 
@@ -48,8 +46,8 @@ class ApplyOrder:
     """(Which, of how many): neighbouring frames of them, for tasks of a farm."""
     skip_existing: bool = False
     """Leave the frames alone that are there already."""
-    flips: bool = False
-    """The mean of the answers to a frame and to its mirror image."""
+    passes: int = 1
+    """Answers to each frame, of which the mean is taken: each with the network's grid at another place."""
     half: bool = False
     """Convolutions in half, where the device can."""
     memory_gib: float
@@ -69,8 +67,6 @@ def apply_model(order: ApplyOrder, shot: Shot) -> int:
     shot.check()
     for line in shot.remarks():
         progress.say(f"warning: {line}")
-    if order.flips:
-        _refuse_directions(shot.saved.model.spec)
     target = Sequence(order.output)
     mine = _part_of(_frames_asked_for(order, shot, target, progress), *order.part)
     remove_dead_partials([target.path(frame) for frame in mine])
@@ -129,15 +125,6 @@ def _without_those_there(frames: tuple[int, ...], target: Sequence, progress: Pr
     return tuple(frame for frame in frames if frame not in there)
 
 
-def _refuse_directions(spec: NetworkSpec) -> None:
-    directions = [name for name in (*spec.input_channels, *spec.target_channels) if may_hold_directions(name)]
-    if directions:
-        raise UnderstudyError(
-            f"--flips: {', '.join(dict.fromkeys(directions))} may hold directions, which a mirror would turn round; "
-            "leave it out"
-        )
-
-
 def _is_picture(path: Path) -> bool:
     """Whether there is a file, and it can be opened; ours are never half-written."""
     with suppress(UnderstudyError):
@@ -159,6 +146,7 @@ def _load_of(order: ApplyOrder, shot: Shot, frames: tuple[int, ...]) -> Load:
         height=height,
         memory_bytes=int(order.memory_gib * 2**30),
         threads=torch.get_num_threads(),
+        passes=order.passes,
     )
 
 
@@ -218,9 +206,8 @@ class _Work:
         return True
 
     def _answer(self, frame: int, pixels: FloatPixels) -> FloatPixels:
-        tiling, flips = self._workshop.tiling, self._order.flips
         try:
-            return answer_for(self._model, pixels, self._machine, tiling, flips=flips)
+            return answer_for(self._model, pixels, self._machine, self._workshop.tiling)
         except (MemoryError, RuntimeError) as error:
             if not _is_lack_of_memory(error):
                 raise

@@ -12,6 +12,9 @@ from understudy.frames.window import Window
 from understudy.train.ends import BEYOND
 from understudy.train.network import Understudy
 
+MOVE = 5
+"""Pixels right and down by which each pass moves the network's grid: odd, so that no level of it falls as before."""
+
 Spans = list[tuple[int, int]]
 """Beginnings and ends of rows or of columns, half open."""
 
@@ -26,6 +29,8 @@ class Tiling:
     """Pixels of surroundings that a part needs on every side; a multiple of `multiple`."""
     most_pixels: int
     """That are given to the network at once; 0: whole frames."""
+    passes: int = 1
+    """Answers of which the mean is taken, each with the network's grid at another place of the frame."""
 
     def parts(self, width: int, height: int) -> tuple[Window, ...]:
         """Windows that cover the frame once, row by row; `seen` says what is computed for each.
@@ -35,24 +40,28 @@ class Tiling:
         columns, rows = self._grid(width, height)
         return tuple(Window(x0, y0, x1, y1) for y0, y1 in rows for x0, x1 in columns)
 
-    def seen(self, part: Window, width: int, height: int) -> Window:
-        """What the network must be given so that its answer within `part` is that of the whole frame.
+    def seen(self, part: Window, width: int, height: int, number: int = 0) -> Window:
+        """What the network must be given so that its answer within `part` is that of the whole frame, in that pass.
 
-        It hangs over the frame by BEYOND pixels where it reaches that far.
+        It hangs over the frame by BEYOND pixels where it reaches that far; before the frame, where the grid begins, by
+        as many fewer as that is moved.
         """
-        x0, x1 = self._stretch(part.x0, part.x1, width)
-        y0, y1 = self._stretch(part.y0, part.y1, height)
+        move = self._moves[number]
+        x0, x1 = self._stretch(part.x0, part.x1, width, move)
+        y0, y1 = self._stretch(part.y0, part.y1, height, move)
         return Window(x0, y0, x1, y1)
 
     def work(self, width: int, height: int) -> float:
-        """Pixels computed for a pixel of the frame: hardly more than 1 without tiles."""
+        """Pixels computed for a pixel of the frame in a pass: hardly more than 1 without tiles."""
         columns, rows = self._grid(width, height)
         return sum(self._lengths(columns, width)) * sum(self._lengths(rows, height)) / (width * height)
 
     def _grid(self, width: int, height: int) -> tuple[Spans, Spans]:
         """Columns and rows."""
-        if not self.most_pixels or (width + 2 * BEYOND) * (height + 2 * BEYOND) <= self.most_pixels:
-            return [(0, width)], [(0, height)]
+        columns, rows = [(0, width)], [(0, height)]
+        pixels = self._lengths(columns, width)[0] * self._lengths(rows, height)[0]
+        if not self.most_pixels or pixels <= self.most_pixels:
+            return columns, rows
         smallest = self._cut(width, self.multiple), self._cut(height, self.multiple)
         grids = list(self._grids(width, height)) or [smallest]
         return min(grids, key=lambda grid: sum(self._lengths(grid[0], width)) * sum(self._lengths(grid[1], height)))
@@ -62,7 +71,8 @@ class Tiling:
         for part_width in dict.fromkeys(self._share(width, count) for count in range(1, width // self.multiple + 2)):
             columns = self._cut(width, part_width)
             tallest = self.most_pixels // max(self._lengths(columns, width))
-            within = (tallest - 2 * self.halo) // self.multiple * self.multiple
+            around = 2 * self.halo + (self.multiple if self.passes > 1 else 0)
+            within = (tallest - around) // self.multiple * self.multiple
             enough = -(-height // within) if within > 0 else 2
             for count in range(max(1, enough - 2), enough + 1):  # at the frame's ends the halo is short
                 rows = self._cut(height, self._share(height, count))
@@ -78,18 +88,25 @@ class Tiling:
         return list(pairwise([*range(0, size, length), size]))
 
     def _lengths(self, spans: Spans, size: int) -> list[int]:
-        """Of what must be seen for each."""
-        return [end - first for first, end in (self._stretch(*span, size) for span in spans)]
+        """Of what must be seen for each, in the pass that sees most."""
+        seen = [[self._stretch(*span, size, move) for move in self._moves] for span in spans]
+        return [max(end - first for first, end in stretches) for stretches in seen]
 
-    def _stretch(self, first: int, end: int, size: int) -> tuple[int, int]:
-        aligned_end = -(-end // self.multiple) * self.multiple
-        first = max(-BEYOND, first // self.multiple * self.multiple - self.halo)
-        return first, min(size + BEYOND, aligned_end + self.halo)
+    @property
+    def _moves(self) -> list[int]:
+        """Of the grid in each pass, in pixels."""
+        return [number * MOVE % self.multiple for number in range(self.passes)]
+
+    def _stretch(self, first: int, end: int, size: int, move: int) -> tuple[int, int]:
+        aligned = (first - move) // self.multiple * self.multiple + move
+        aligned_end = -((move - end) // self.multiple) * self.multiple + move
+        return max(move - BEYOND, aligned - self.halo), min(size + BEYOND, aligned_end + self.halo)
 
 
-def tiling_for(model: Understudy, most_pixels: int) -> Tiling:
+def tiling_for(model: Understudy, most_pixels: int, passes: int = 1) -> Tiling:
     multiple: int = model.unet.multiple
-    return Tiling(multiple=multiple, halo=-(-reach_of(model) // multiple) * multiple, most_pixels=most_pixels)
+    halo = -(-reach_of(model) // multiple) * multiple
+    return Tiling(multiple=multiple, halo=halo, most_pixels=most_pixels, passes=passes)
 
 
 def reach_of(model: Understudy) -> int:

@@ -48,6 +48,8 @@ class Load:
     """Of the whole process, without a GPU's own."""
     threads: int
     """Cores."""
+    passes: int = 1
+    """As in Tiling."""
 
 
 def workshop_for(model: Understudy, machine: Machine, load: Load) -> Workshop:
@@ -76,7 +78,7 @@ def _with_answers(number: int, model: Understudy, machine: Machine, load: Load) 
         frames_at_once=frames_at_once,
         answers_at_once=number,
         threads=load.threads // number,
-        tiling=tiling_for(model, max(1, int(pixels))),
+        tiling=tiling_for(model, max(1, int(pixels)), load.passes),
     )
 
 
@@ -91,7 +93,7 @@ def _beside_a_gpu(model: Understudy, machine: Machine, load: Load) -> Workshop:
         frames_at_once=min(room, load.num_frames, 1 + min(MOST_READERS, load.threads)),
         answers_at_once=1,
         threads=load.threads,
-        tiling=tiling_for(model, int(pixels)),
+        tiling=tiling_for(model, int(pixels), load.passes),
     )
 
 

@@ -30,9 +30,10 @@ def test_a_few_seconds_of_training_are_scored_along_the_way(tmp_path: Path, caps
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["narrow at full resolution", "last layer of 3 x 3"])
-def test_a_network_that_was_built_otherwise_is_scored_as_it_was_trained(way: str, tmp_path: Path) -> None:
-    measure.main(["--shots", "rig removal", "--steps", "1", "--ways", way, "--keep", str(tmp_path)])
-    last = json.loads((tmp_path / "scores.jsonl").read_text().splitlines()[-1])
-    assert (last["way"], last["step"]) == (way, 1)
-    assert last["psnr"] > 15
+def test_networks_that_were_built_otherwise_are_scored_as_they_were_trained(tmp_path: Path) -> None:
+    ways = ["narrow at full resolution", "last layer of 3 x 3"]
+    measure.main(["--shots", "rig removal", "--steps", "1", "--ways", *ways, "--keep", str(tmp_path)])
+    lines = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
+    last = {line["way"]: line for line in lines}
+    assert [(way, last[way]["step"]) for way in last] == [(way, 1) for way in ways]
+    assert min(line["psnr"] for line in last.values()) > 15

@@ -114,8 +114,8 @@ def test_layer_out_may_name_channels_and_layer_in_choose_them(command: Command, 
     np.testing.assert_allclose(stored(shot.out(1001), "x.a", "Z", "y.a"), wanted, rtol=1e-3)
 
 
-def test_flips_change_the_result_but_not_much(command: Command, shot: Shot) -> None:
-    assert command(*shot.words("--frames", "1001", "--flips")).code == 0
+def test_several_passes_change_the_result_but_not_much(command: Command, shot: Shot) -> None:
+    assert command(*shot.words("--frames", "1001", "--passes", "2")).code == 0
     out, plain = stored(shot.out(1001), *RGB), shot.wanted(1001)
     assert not np.allclose(out, plain, rtol=1e-2)
     assert np.median(np.abs(out - plain)) < 0.1
@@ -141,11 +141,11 @@ def test_half_is_taken_where_the_device_has_it_and_said_where_not(command: Comma
 @pytest.mark.skipif(not (torch.cuda.is_available() or torch.backends.mps.is_available()), reason="no GPU here")
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 5e-3), ("half", 2e-2)])
 def test_a_gpu_gives_what_the_cpu_gives(command: Command, shot: Shot, precision: str, tolerance: float) -> None:
-    ending = command(*shot.words("--device", "gpu", "--precision", precision, "--flips"))
+    ending = command(*shot.words("--device", "gpu", "--precision", precision, "--passes", "2"))
     assert ending.code == 0, ending
     assert "warning" not in ending.out
     on_gpu = [stored(shot.out(frame), *RGB) for frame in FRAMES]
-    assert command(*shot.words("--flips")).code == 0
+    assert command(*shot.words("--passes", "2")).code == 0
     for frame, pixels in zip(FRAMES, on_gpu, strict=True):
         np.testing.assert_allclose(pixels, stored(shot.out(frame), *RGB), rtol=tolerance, atol=tolerance)
 

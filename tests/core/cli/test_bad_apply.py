@@ -151,13 +151,6 @@ def test_a_model_of_another_version(
     assert not (trained.folder / "out").exists()
 
 
-def test_mirrored_directions_would_be_wrong(command: Command, trained: SmallShot) -> None:
-    path = save_lively_model(trained.folder / "motion.safetensors", lively_model(targets=("forward.u", "forward.v")))
-    words = ("--input", trained.plate, "--output", trained.folder / "out" / "a.####.exr", "--flips")
-    fault = command.refused("apply", path, *words)
-    assert "--flips: forward.u, forward.v may hold directions" in fault
-
-
 def test_a_file_too_large_for_its_place_ends_the_run_and_leaves_nothing_half_written(
     trained: SmallShot, tmp_path: Path
 ) -> None:

@@ -33,7 +33,15 @@ def test_knobs_come_first_by_copycats_own_words(answer: Answer) -> None:
     assert [*dict.fromkeys(groups)] == ["knobs", "training", "farm", "result"]
     assert groups == sorted(groups, key=["knobs", "training", "farm", "result"].index)
     result = [name for name, field in fields.items() if field["group"] == "result"]
-    assert result == ["apply_input", "apply_colorspace", "apply_output", "apply_frames", "apply_tasks", "publish"]
+    assert result == [
+        "apply_input",
+        "apply_colorspace",
+        "apply_output",
+        "apply_frames",
+        "apply_tasks",
+        "apply_passes",
+        "publish",
+    ]
 
 
 def test_kinds_limits_and_defaults_are_those_of_the_tables(answer: Answer) -> None:

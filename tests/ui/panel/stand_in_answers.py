@@ -36,7 +36,15 @@ LABELS = {
     "graph_smoothness": "Smoothness",
     "graph_show_original": "Show Original Curve",
 }
-RESULT_FIELDS = ("apply_input", "apply_colorspace", "apply_output", "apply_frames", "apply_tasks", "publish")
+RESULT_FIELDS = (
+    "apply_input",
+    "apply_colorspace",
+    "apply_output",
+    "apply_frames",
+    "apply_tasks",
+    "apply_passes",
+    "publish",
+)
 OWN_OF_SLURM = (("array", "flag", False, "one job for each rank"), ("qos", "text", "", "quality of service"))
 
 
