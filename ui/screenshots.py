@@ -61,6 +61,7 @@ class Dock(Alone):
 
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else REPO / "docs"
+    folder.mkdir(parents=True, exist_ok=True)
     wanted = sys.argv[2:] or list(SHOTS)
     application = QtWidgets.QApplication([])
     dress(application)
