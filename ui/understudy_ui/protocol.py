@@ -294,7 +294,7 @@ class Done(TypedDict):
 
 
 class AppliedShown(TypedDict):
-    """ask "apply", about {"place", "input", "output", "frames", "checkpoint"}: tells how far it is."""
+    """ask "apply", about {"place", "input", "output", "frames", "passes", "checkpoint"}: tells how far it is."""
 
     said: str
     frames: List[int]

@@ -64,6 +64,9 @@ def test_apply_says_on_the_command_line_what_the_run_knows(run: RunFiles, unders
     apply(asking(run, told, input="other.####.exr"))
     assert "--input|other.####.exr" in told[-1]
     assert "ACEScg" not in told[-1]
+    assert "--passes" not in told[-1]
+    apply(asking(run, told, passes=4))
+    assert "--output|r.####.exr|--passes|4|" in told[-1]
 
 
 def test_apply_needs_a_model_and_an_output(run: RunFiles, understudy: Callable[[str], None]) -> None:

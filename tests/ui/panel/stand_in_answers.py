@@ -242,11 +242,12 @@ class StandIn:
         self.gone.add(self._place(about))
         return {"said": "The run's files lie in runs/trash"}
 
-    def on_apply(self, _about: dict[str, Json], tell: Callable[[str], None]) -> dict[str, object]:
+    def on_apply(self, about: dict[str, Json], tell: Callable[[str], None]) -> dict[str, object]:
         for number in range(1, 49):
             tell(f"{number} of 48 frames")
             time.sleep(0.01)
-        return {"said": "48 frames were written", "frames": list(range(1001, 1049))}
+        passes = "" if about["passes"] == 1 else f" in {about['passes']} passes"
+        return {"said": f"48 frames were written{passes}", "frames": list(range(1001, 1049))}
 
     def on_export(self, about: dict[str, Json], tell: Callable[[str], None]) -> dict[str, object]:
         host, folder = str(about["to"]), str(about["folder"])

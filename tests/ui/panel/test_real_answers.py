@@ -97,6 +97,7 @@ def apply(qtbot: QtBot, panel: Panel, output: Path) -> None:
     page.output.line.selectAll()
     qtbot.keyClicks(page.output.line, str(output))
     qtbot.keyClick(page.output.line, Qt.Key.Key_Return)
+    qtbot.keyClick(page.passes, Qt.Key.Key_Down)
     qtbot.mouseClick(page.apply, LEFT)
     qtbot.waitUntil(lambda: "4 frames" in panel.message.text.text(), timeout=MILLISECONDS)
     assert len(list(output.parent.glob("result.*.exr"))) == 4

@@ -61,6 +61,14 @@ def test_apply_tells_how_far_it_is_and_shows_the_result(qtbot: QtBot, open_panel
     qtbot.waitUntil(lambda: "result" in panel.result_page.picture._pictures, timeout=20000)
 
 
+def test_final_frames_are_made_in_four_passes(qtbot: QtBot, open_panel: OpenPanel) -> None:
+    panel = open_result(qtbot, open_panel)
+    qtbot.keyClick(panel.result_page.passes, Qt.Key.Key_End)
+    assert panel.result_page.passes.currentText() == "four: for final frames, four times as long"
+    qtbot.mouseClick(panel.result_page.apply, LEFT)
+    qtbot.waitUntil(lambda: panel.message.text.text() == "48 frames were written in 4 passes", timeout=20000)
+
+
 def test_apply_is_given_up(qtbot: QtBot, open_panel: OpenPanel) -> None:
     panel = open_result(qtbot, open_panel)
     qtbot.mouseClick(panel.result_page.apply, LEFT)

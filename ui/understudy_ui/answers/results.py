@@ -33,6 +33,8 @@ def apply(asking: Asking) -> AppliedShown:
     words = ["apply", str(model), *_input_words(files, asking.text("input")), "--output", output]
     frames = asking.text("frames")
     words += ["--frames", frames] if frames else []
+    passes = asking.whole("passes", 1)
+    words += ["--passes", str(passes)] if passes > 1 else []
     said = output_of(asking, [*words, "--progress", "plain"], tells_stdout=True)
     made = [int(number) for number in _MADE.findall(said)]
     return {"said": f"{len(made)} frames were made by {model.name}: {output}", "frames": made}

@@ -70,7 +70,7 @@ class Result:
         return plate_of(self.run["pairs"]).pattern if self.run else ""
 
     def apply(self, about: Mapping[str, Json], then: Callable[[str], None]) -> None:
-        """about: input, output, frames, checkpoint; `then` gets the pattern of what was written."""
+        """about: input, output, frames, passes, checkpoint; `then` gets the pattern of what was written."""
 
         def on_done(answer: Json) -> None:
             shown = cast(AppliedShown, answer)

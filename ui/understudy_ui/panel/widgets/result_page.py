@@ -21,6 +21,9 @@ from understudy_ui.panel.widgets.frame_panel import WIPE, FramePanel
 from understudy_ui.panel.widgets.paint_next import PaintNext
 from understudy_ui.protocol import Json, RunRow
 
+PASSES = {1: "one", 2: "two: nearer, twice as long", 4: "four: for final frames, four times as long"}
+"""Answers to each frame, whose mean is taken."""
+
 
 class ResultPage(QtWidgets.QWidget):
     """Of the run that is shown in full under Runs."""
@@ -47,6 +50,10 @@ class ResultPage(QtWidgets.QWidget):
         self.frames = QtWidgets.QLineEdit()
         self.frames.setPlaceholderText(tr("all, or 1001-1048"))
         self.frames.setAccessibleName(tr("Frames"))
+        self.passes = QuietBox()
+        self.passes.setAccessibleName(tr("Passes"))
+        for passes, meaning in PASSES.items():
+            self.passes.addItem(tr(meaning), passes)
         self.apply = QtWidgets.QPushButton(tr("Apply"))
         self.apply.setToolTip(tr("Make these frames on this machine"))
         primary(self.apply)
@@ -105,6 +112,7 @@ class ResultPage(QtWidgets.QWidget):
             tr("Input"): self.input,
             tr("Output"): self.output,
             tr("Frames"): self.frames,
+            tr("Passes"): self.passes,
         }
         for row, (text, widget) in enumerate(fields.items()):
             label = QtWidgets.QLabel(text)
@@ -140,7 +148,7 @@ class ResultPage(QtWidgets.QWidget):
         self.read_back.setVisible(can_host)
         self.inference.setEnabled(has_model)
         self.read_back.setEnabled(bool(self._result.applied))
-        for widget in (self.checkpoint, self.input, self.output, self.frames):
+        for widget in (self.checkpoint, self.input, self.output, self.frames, self.passes):
             widget.setEnabled(has_model)
         self.paint_next.suggest.setEnabled(has_model)
         self._show_applying()
@@ -178,6 +186,7 @@ class ResultPage(QtWidgets.QWidget):
             "input": self.input.line.text().strip(),
             "output": self.output.line.text().strip(),
             "frames": self.frames.text().strip(),
+            "passes": int(self.passes.currentData()),
             "checkpoint": self._step(),
         }
         self._result.apply(about, lambda _pattern: self._show())
