@@ -18,9 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from understudy.cli.main import main as understudy
-from understudy.train import crops, fit, infer, loss, muon, network, prepare, state, work
+from understudy.train import crops, fit, loss, muon, network, prepare, state, work
 from understudy.train.muon import Muon
-from understudy.train.tiles import tiling_for
 
 SHAKEN_SHARE = 1e-6
 """Of each weight: some roundings of float32."""
@@ -89,8 +88,6 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "half mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.5),
     "narrow at full resolution": partial(patch.dict, network.WIDTHS, {"small": (16, 32, 64, 96, 128)}),
     "last layer of 3 x 3": partial(patch.object, network, "LAST_SIDE", 3),
-    "two passes": partial(patch.object, infer, "tiling_for", partial(tiling_for, passes=2)),
-    "four passes": partial(patch.object, infer, "tiling_for", partial(tiling_for, passes=4)),
     "no average": partial(patch.object, state, "AVERAGE_SHARE", 0.0),
 }
 

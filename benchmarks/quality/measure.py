@@ -39,6 +39,8 @@ _WAYS: tuple[Trainer, ...] = (
     *(Ours(name=size, flags=("--model-size", size)) for size in ("small", "medium", "large")),
     # one choice at a time, the small model
     *(Ours(name=choice, flags=SMALL, altered=choice) for choice in ALTERATIONS),
+    Ours(name="two passes", flags=SMALL, passes=2),
+    Ours(name="four passes", flags=SMALL, passes=4),
     Ours(name="three resolutions", flags=(*SMALL, "--multi-resolution")),
     Ours(name="crops of 256", flags=(*SMALL, "--crop-size", "256")),
     Ours(name="batches of 4", flags=(*SMALL, "--batch-size", "4")),

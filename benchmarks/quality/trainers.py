@@ -22,9 +22,10 @@ from understudy.report.metrics import read_metrics
 from understudy.runs import RunFiles
 from understudy.settings import Settings
 from understudy.train.device import Machine, choose_machine
-from understudy.train.infer import answer_for
+from understudy.train.infer import MOST_PIXELS, answer_for
 from understudy.train.model_file import load_model
 from understudy.train.network import Understudy
+from understudy.train.tiles import tiling_for
 
 Frames = Mapping[int, FloatPixels]
 """By number, H W C."""
@@ -90,6 +91,8 @@ class Ours:
     flags: tuple[str, ...] = ()
     altered: str = ""
     """What is undone in it, by its name in `altered`."""
+    passes: int = 1
+    """As of `apply`."""
     snapshots: int = 6
 
     def lacking(self, _means: Means, /) -> str | None:
@@ -104,7 +107,7 @@ class Ours:
         else:
             end = ("--steps", str(steps))
         run = self._run(task, end, task.folder / "run", max(1, steps // self.snapshots))
-        yield from run.snapshots(ALTERATIONS[self.altered] if self.altered else nullcontext)
+        yield from run.snapshots(ALTERATIONS[self.altered] if self.altered else nullcontext, self.passes)
 
     def _run(self, task: Task, end: tuple[str, ...], data: Path, interval: int) -> _Run:
         words = [
@@ -136,18 +139,16 @@ class _Run:
     def rate(self) -> float:
         return float(self._metrics.steps[-1] / self._metrics.seconds[-1])
 
-    def snapshots(self, as_trained: Callable[[], AbstractContextManager[object]]) -> Iterator[Snapshot]:
-        """`as_trained`: what the network of the files takes to be built, and to answer."""
+    def snapshots(self, as_trained: Callable[[], AbstractContextManager[object]], passes: int) -> Iterator[Snapshot]:
+        """`as_trained`: what the network of the files takes to be built. `passes`: answers whose mean is taken."""
         machine = choose_machine(Settings(precision="float32"), print)
         for step in self._files.checkpoint_steps():
             with as_trained():
                 model = load_model(self._files.model(step)).model.to(machine.device).eval()
             seconds = float(np.interp(step, self._metrics.steps, self._metrics.seconds))
-            yield Snapshot(step=step, seconds=seconds, answers=partial(_answers, model, machine, as_trained))
+            yield Snapshot(step=step, seconds=seconds, answers=partial(_answers, model, machine, passes))
 
 
-def _answers(
-    model: Understudy, machine: Machine, as_trained: Callable[[], AbstractContextManager[object]], frames: Frames
-) -> Frames:
-    with as_trained():
-        return {frame: answer_for(model, pixels, machine) for frame, pixels in frames.items()}
+def _answers(model: Understudy, machine: Machine, passes: int, frames: Frames) -> Frames:
+    tiling = tiling_for(model, MOST_PIXELS, passes)
+    return {frame: answer_for(model, pixels, machine, tiling) for frame, pixels in frames.items()}

@@ -54,14 +54,14 @@ class RunLog:
         self._file.setLevel(min(level, logging.INFO))
         self._terminal = _TerminalHandler(progress)
         self._terminal.setLevel(level)
+        for line in _first_lines(heading):  # before other threads, which may have something to tell already
+            self._file.handle(_LOG.makeRecord(_LOG.name, logging.INFO, "", 0, line, (), None))
         self._previous_level = _LOG.level
         _LOG.setLevel(min(level, logging.INFO))
         for logger in (_LOG, _WARNINGS):
             logger.addHandler(self._file)
             logger.addHandler(self._terminal)
         logging.captureWarnings(True)
-        for line in _first_lines(heading):
-            self._file.handle(_LOG.makeRecord(_LOG.name, logging.INFO, "", 0, line, (), None))
 
     def close(self) -> None:
         """Stop collecting. May be called twice."""

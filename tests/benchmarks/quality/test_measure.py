@@ -32,8 +32,20 @@ def test_a_few_seconds_of_training_are_scored_along_the_way(tmp_path: Path, caps
 @pytest.mark.slow
 def test_networks_that_were_built_otherwise_are_scored_as_they_were_trained(tmp_path: Path) -> None:
     ways = ["narrow at full resolution", "last layer of 3 x 3"]
-    measure.main(["--shots", "rig removal", "--steps", "1", "--ways", *ways, "--keep", str(tmp_path)])
-    lines = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
-    last = {line["way"]: line for line in lines}
+    last = last_scores(tmp_path, "1", ways)
     assert [(way, last[way]["step"]) for way in last] == [(way, 1) for way in ways]
     assert min(line["psnr"] for line in last.values()) > 15
+
+
+@pytest.mark.slow
+def test_several_passes_are_scored_of_the_same_model(tmp_path: Path) -> None:
+    last = last_scores(tmp_path, "40", ["small", "four passes"])
+    one, four = (line["psnr"] for line in last.values())
+    assert one != four
+    assert one == pytest.approx(four, abs=1)
+
+
+def last_scores(folder: Path, steps: str, ways: list[str]) -> dict[str, dict[str, float]]:
+    measure.main(["--shots", "rig removal", "--steps", steps, "--ways", *ways, "--keep", str(folder)])
+    lines = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    return {line["way"]: line for line in lines}
