@@ -74,7 +74,7 @@ def _add_arithmetic(parser: argparse.ArgumentParser) -> None:
         choices=range(1, MOST_PASSES + 1),
         default=1,
         metavar="N",
-        help="answers to each frame, whose mean is nearer: it is moved in the network's grid (1 to 4; default 1)",
+        help=f"answers to each frame, whose mean is taken: nearer, N times as long (1 to {MOST_PASSES}; default 1)",
     )
     group.add_argument(
         "--memory-gib",

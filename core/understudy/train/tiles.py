@@ -71,7 +71,7 @@ class Tiling:
         for part_width in dict.fromkeys(self._share(width, count) for count in range(1, width // self.multiple + 2)):
             columns = self._cut(width, part_width)
             tallest = self.most_pixels // max(self._lengths(columns, width))
-            around = 2 * self.halo + (self.multiple if self.passes > 1 else 0)
+            around = 2 * self.halo + (self.multiple if self.passes > 1 else 0)  # parts begin on the first pass's grid
             within = (tallest - around) // self.multiple * self.multiple
             enough = -(-height // within) if within > 0 else 2
             for count in range(max(1, enough - 2), enough + 1):  # at the frame's ends the halo is short
