@@ -33,14 +33,20 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def gather(
-    pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, *, pin: bool = False
+    pairs: tuple[DecodedPair, ...],
+    plan: CropPlan,
+    misses: Misses,
+    samples: range,
+    *,
+    pin: bool = False,
+    are_encoded: bool = False,
 ) -> Batch:
-    """Cut the crops of `samples` out of the decoded pairs. `pin`: for a GPU."""
+    """Cut the crops of `samples` out of the decoded pairs. `pin`: for a GPU. `are_encoded`: encoded_frames.py."""
     crops = _draw(plan, misses, samples)
     inputs = _cut([pairs[crop.pair].input for crop in crops], crops, plan, pin=pin)
     targets = _cut([pairs[crop.pair].target for crop in crops], crops, plan, pin=pin)
     valid, shifts = _valid(pairs, crops, plan, pin=pin), _shifts(crops, pin=pin)
-    return Batch(input=inputs, target=targets, crops=crops, valid=valid, shifts=shifts)
+    return Batch(input=inputs, target=targets, crops=crops, valid=valid, shifts=shifts, is_encoded=are_encoded)
 
 
 def locate(
@@ -133,8 +139,9 @@ def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[
     if frames := device_frames(run.training, run.machine):
         yield (locate(run.training, run.crops, misses, some, frames) for some in samples)
         return
-    pin = run.machine.device.type == "cuda"
-    gathered = (gather(run.training, run.crops, misses, some, pin=pin) for some in samples)
+    pin, are_encoded = run.machine.device.type == "cuda", run.encoded is not None
+    pairs = run.encoded or run.training
+    gathered = (gather(pairs, run.crops, misses, some, pin=pin, are_encoded=are_encoded) for some in samples)
     if run.machine.device.type == "cpu" and all(pair.is_in_memory for pair in run.training):
         yield _several_at_once(gathered)
         return

@@ -118,7 +118,7 @@ class CropPlan:
         self._focus = Focus(interest)
         self._seed = seed
         self.may_mirror = may_mirror
-        self._may_shift = may_shift
+        self.may_shift = may_shift
 
     def draw(self, sample: int, missed: Focus) -> Crop:
         """The crop of sample number `sample`, counted from 0 over the whole run and all ranks.
@@ -133,7 +133,7 @@ class CropPlan:
             y, x = self._around(focus.block(pair, where), pair, down, across)
         else:
             y, x = self._anywhere(pair, down, across)
-        is_shifted = self._may_shift and shifted < SHIFTED_SHARE
+        is_shifted = self.may_shift and shifted < SHIFTED_SHARE
         shift = (shift_down - 0.5, shift_across - 0.5) if is_shifted else (0.0, 0.0)
         return Crop(pair, y, x, self.may_mirror and mirrored < MIRRORED_SHARE, shift)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import torch
@@ -14,6 +14,8 @@ from torch import Tensor
 from understudy.train.crops import Crop
 from understudy.train.device import Machine
 from understudy.train.device_frames import DeviceFrames
+from understudy.train.loss import reduce_pixels, reduce_valid
+from understudy.train.network import Understudy
 from understudy.train.shifts import shifted, still_valid
 
 Self = TypeVar("Self", bound="Drawn")
@@ -56,12 +58,14 @@ class Drawn(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Batch(Drawn):
-    """Crops at full resolution, scene-linear: as the frames are held, or as the machine wants them."""
+    """Crops at full resolution: as the frames are held, scene-linear or encoded, or as the machine wants them."""
 
     input: Tensor
     """N Cin H W, channels last."""
     target: Tensor
     """N Cout H W, channels last."""
+    is_encoded: bool = False
+    """In transfer space already."""
 
     @property
     def width(self) -> int:
@@ -69,13 +73,27 @@ class Batch(Drawn):
 
     def to(self, machine: Machine) -> Batch:
         """Half that is not shifted stays half on the CPU, where Transfer.encode is quick at it."""
+        if self.is_encoded and self.valid is None:  # float32 on a CPU: nothing is to be done
+            return self
 
-        def in_precision(tensor: Tensor) -> Tensor:
+        def arrived(tensor: Tensor) -> Tensor:
             stays = tensor.dtype == torch.float16 and machine.device.type == "cpu"
-            return tensor if stays else tensor.to(machine.dtype)
+            there = tensor.to(machine.device, non_blocking=True)  # as it is held, which is less to send
+            return there if stays else there.to(machine.dtype)
 
         ready = self if machine.device.type == "cuda" else self._shifted()  # MPS has no cubics before torch 2.12
-        return ready.sent(machine).each(in_precision)._shifted()
+        return ready.each(arrived)._shifted()
+
+    def encoded(self, model: Understudy, reduction: int) -> Batch:
+        """In transfer space, `reduction` x `reduction` pixels averaged into one before: of what was encoded, 1."""
+        if self.is_encoded:
+            assert reduction == 1
+            return self
+        target = model.target_transfer.encode(reduce_pixels(self.target, reduction))  # N Cout h w
+        # the truth before the plate: what is encoded last is in the cache when the network asks for it
+        plate = model.input_transfer.encode(reduce_pixels(self.input, reduction))  # N Cin h w
+        valid = None if self.valid is None else reduce_valid(self.valid, reduction)  # N 1 h w
+        return replace(self, input=plate, target=target, valid=valid, is_encoded=True)
 
     def _shifted(self) -> Batch:
         if self.shifts is None:

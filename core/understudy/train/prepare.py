@@ -20,6 +20,7 @@ from understudy.runs import RunFiles
 from understudy.settings import Settings, total_steps
 from understudy.train.crops import CropPlan, Interest
 from understudy.train.device import Machine, choose_batch_size
+from understudy.train.encoded_frames import encoded_frames
 from understudy.train.first_units import spread_first_units
 from understudy.train.fit import fit_model, interests_of, preview_of
 from understudy.train.initial_weights import started_from
@@ -48,11 +49,10 @@ def decoded_frames(
 
     cache_folder = Path(tempfile.gettempdir())
     if shared_as is None:
-        memory_bytes = int(settings.memory_gib * 2**30)
         yield decode(
             pairs,
             crop_size=settings.crop_size,
-            memory_bytes=memory_bytes,
+            memory_bytes=_bytes(settings),
             cache_folder=cache_folder,
             skip_unreadable=skip_unreadable,
             warn=warn,
@@ -129,11 +129,15 @@ def prepare_run(
     progress.say(f"Batch Size: {batch_size}{' (Auto)' if is_auto else ''}")
     progress.say(f"Crop Size: {crops.width}x{crops.height}")
     progress.say(f"Total Steps: {steps}" + (f" or {settings.minutes:g} minutes" if settings.minutes else ""))
+    training = withheld(dataset.training, squares)
+    # the coarsest stage must leave neighbours to compare
+    has_stages = settings.multi_resolution and min(crops.width, crops.height) >= FEWEST_PIXELS * STAGES[0][1]
     return Run(
         files=files,
         settings=settings,
         dataset=dataset,
-        training=withheld(dataset.training, squares),
+        training=training,
+        encoded=None if has_stages else encoded_frames(training, model, machine, crops, memory_bytes=_bytes(settings)),
         squares=squares,
         colour=colour,
         machine=machine,
@@ -141,9 +145,7 @@ def prepare_run(
             total_steps=steps,
             knob_learning_rate=settings.learning_rate,
             fall=work.fall,
-            # the coarsest stage must leave neighbours to compare
-            multi_resolution=settings.multi_resolution
-            and min(crops.width, crops.height) >= FEWEST_PIXELS * STAGES[0][1],
+            multi_resolution=has_stages,
             seconds=settings.minutes * 60,
         ),
         measure=work.measure,
@@ -153,6 +155,11 @@ def prepare_run(
         crops=crops,
         previews=tuple(preview_of(model, pair, settings.crop_size) for pair in dataset.validation),
     )
+
+
+def _bytes(settings: Settings) -> int:
+    """That frames may take in memory."""
+    return int(settings.memory_gib * 2**30)
 
 
 def _wants_squares(settings: Settings, dataset: Dataset) -> bool:

@@ -37,6 +37,8 @@ class Run:
     dataset: Dataset
     training: tuple[DecodedPair, ...]
     """Of the data set, as they are learnt from: the pixels of `squares` are not valid."""
+    encoded: tuple[DecodedPair, ...] | None
+    """`training` in transfer space, where that is to be had (encoded_frames.py); None: steps encode what they see."""
     squares: tuple[Square, ...]
     """By which the run is judged where there are no validation frames."""
     colour: ColourRules

@@ -55,8 +55,8 @@ class Sharing(Protocol):
         `is_last`: the run is expected to be over then. All ranks must be told the same.
         """
 
-    def answer(self, scene: Tensor) -> Tensor:
-        """The model's answer in transfer space: N Cin H W -> N Cout H W."""
+    def answer(self, encoded: Tensor) -> Tensor:
+        """The model's `encoded_answer`, in transfer space: N Cin H W -> N Cout H W."""
 
     def backward(self, loss: Tensor, step: int) -> None:
         """Gradients of this rank's mean loss. May raise GroupBroken or GenerationOver, as `settle` and `flush` may."""
@@ -93,8 +93,8 @@ class Alone:
     def begin_step(self, step: int, reduction: int, *, is_last: bool) -> bool:  # noqa: ARG002
         return True
 
-    def answer(self, scene: Tensor) -> Tensor:
-        answer: Tensor = self._learner(scene)
+    def answer(self, encoded: Tensor) -> Tensor:
+        answer: Tensor = self._learner(encoded)
         return answer
 
     def backward(self, loss: Tensor, step: int) -> None:  # noqa: ARG002
@@ -160,10 +160,10 @@ class Gradients:
         self._learner.require_backward_grad_sync = self._meets
         return self._meets
 
-    def answer(self, scene: Tensor) -> Tensor:
+    def answer(self, encoded: Tensor) -> Tensor:
         with breaking():  # once, after the first exchange, the ranks agree on what travels together
             self._learner.reducer._rebuild_buckets()
-        answer: Tensor = self._learner(scene)
+        answer: Tensor = self._learner(encoded)
         return answer
 
     def backward(self, loss: Tensor, step: int) -> None:
@@ -235,8 +235,8 @@ class Averaging:
         self._meets = step - self._last_meeting >= self._intervals[reduction] or is_last
         return self._meets
 
-    def answer(self, scene: Tensor) -> Tensor:
-        answer: Tensor = self._learner(scene)
+    def answer(self, encoded: Tensor) -> Tensor:
+        answer: Tensor = self._learner(encoded)
         return answer
 
     def backward(self, loss: Tensor, step: int) -> None:  # noqa: ARG002
@@ -370,14 +370,14 @@ class Overlap(Averaging):
 
 
 class _Learner(nn.Module):
-    """What training differentiates: from scene-linear pixels to the answer in transfer space."""
+    """What training differentiates."""
 
     def __init__(self, model: Understudy) -> None:
         super().__init__()
         self.model = model
 
-    def forward(self, scene: Tensor) -> Tensor:
-        return self.model.encoded_answer(self.model.input_transfer.encode(scene))
+    def forward(self, encoded: Tensor) -> Tensor:
+        return self.model.encoded_answer(encoded)
 
 
 def _ignore_harmless_warnings() -> None:

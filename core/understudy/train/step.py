@@ -11,7 +11,7 @@ from torch import Tensor
 
 from understudy.train.device import Machine
 from understudy.train.drawn import Drawn
-from understudy.train.loss import ErrorMeasure, loss_and_error, reduce_pixels, reduce_valid
+from understudy.train.loss import ErrorMeasure, loss_and_error
 from understudy.train.misses import block_errors
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Sharing
@@ -25,14 +25,10 @@ def learn(
     state: TrainingState, machine: Machine, sharing: Sharing, measure: ErrorMeasure, drawn: Drawn, plan: StepPlan
 ) -> tuple[Tensor, Tensor]:
     """As `Learn`, one operation after the other."""
-    batch = drawn.to(machine)
-    scene = reduce_pixels(batch.input, plan.reduction)  # N Cin h w
-    truth = reduce_pixels(batch.target, plan.reduction)  # N Cout h w
-    valid = None if batch.valid is None else reduce_valid(batch.valid, plan.reduction)  # N 1 h w
-    encoded = state.model.target_transfer.encode(truth)  # before the plate: what it looks up is in the cache then
+    batch = drawn.to(machine).encoded(state.model, plan.reduction)
     with machine.autocast():
-        answer = sharing.answer(scene)
-    loss, error = loss_and_error(answer, encoded, valid, measure)
+        answer = sharing.answer(batch.input)
+    loss, error = loss_and_error(answer, batch.target, batch.valid, measure)
     errors = block_errors(error, plan.reduction, state.misses.power)
     sharing.backward(loss, state.step + 1)
     if sharing.is_update():

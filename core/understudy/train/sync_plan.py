@@ -19,7 +19,7 @@ from understudy.train.crops import Share
 from understudy.train.device import Machine
 from understudy.train.drawn import Batch
 from understudy.train.group import Group
-from understudy.train.loss import image_loss, reduce_pixels
+from understudy.train.loss import image_loss
 from understudy.train.network import Understudy
 from understudy.train.recordings import played
 from understudy.train.run import Run
@@ -182,12 +182,12 @@ def step_seconds(
     seconds = torch.zeros(2, len(reductions), dtype=torch.float64)
     learner = Alone(model)
     for place, reduction in enumerate(reductions):
-        scene, truth = reduce_pixels(batch.input, reduction), reduce_pixels(batch.target, reduction)
 
-        def compute(scene: Tensor = scene, truth: Tensor = truth) -> Tensor:
+        def compute(reduction: int = reduction) -> Tensor:
+            encoded = batch.encoded(model, reduction)
             with machine.autocast():
-                answer = learner.answer(scene)
-            loss = image_loss(answer, model.target_transfer.encode(truth), None)
+                answer = learner.answer(encoded.input)
+            loss = image_loss(answer, encoded.target, None)
             learner.backward(loss, 0)
             model.zero_grad(set_to_none=True)
             return loss.detach()

@@ -79,6 +79,7 @@ def small_run(settings: Settings | None = None, training: tuple[DecodedPair, ...
         settings=settings or Settings(),
         dataset=Dataset(pairs=training, input_channels=RGB, target_channels=RGB),
         training=training,
+        encoded=None,
         squares=(),
         colour=ColourRules(),
         machine=machine(torch.float32),

@@ -34,10 +34,10 @@ def test_precision_is_kept_from_the_pixels_to_the_weights(
     batch = gather(pairs(), crops(), Misses(crops().interest), range(BATCH_SIZE)).to(machine)
     assert batch.valid is not None
     state = first_state(machine.dtype)
-    seen = state.model.input_transfer.encode(batch.input), state.model.target_transfer.encode(batch.target)
-    assert {*(side.dtype for side in seen), batch.valid.dtype} == {dtype}
+    encoded = batch.encoded(state.model, 1)
+    assert {encoded.input.dtype, encoded.target.dtype, batch.valid.dtype} == {dtype}
     with machine.autocast():
-        answer = Alone(state.model).answer(batch.input)
+        answer = Alone(state.model).answer(encoded.input)
     assert answer.dtype == dtype, "the guess and the loss are never rounded to 16 bits"
     take_steps(state, Alone(state.model), 1)
     assert {tensor.dtype for tensor in state.model.state_dict().values()} == {dtype}
