@@ -16,6 +16,9 @@ WORKERS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
 PYTEST_FLAGS ?=
 SUPPORTED = import ensurepip, sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))
 
+# More processes compute than there are cores; threads that wait for others' part must not keep a core busy with it.
+test coverage: export OMP_WAIT_POLICY = passive
+
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
