@@ -130,24 +130,18 @@ def prepare_run(
     progress.say(f"Crop Size: {crops.width}x{crops.height}")
     progress.say(f"Total Steps: {steps}" + (f" or {settings.minutes:g} minutes" if settings.minutes else ""))
     training = withheld(dataset.training, squares)
-    # the coarsest stage must leave neighbours to compare
-    has_stages = settings.multi_resolution and min(crops.width, crops.height) >= FEWEST_PIXELS * STAGES[0][1]
+    schedule = _schedule(settings, work, crops, steps)
+    may_encode = not schedule.multi_resolution  # pixels are averaged in scene values
     return Run(
         files=files,
         settings=settings,
         dataset=dataset,
         training=training,
-        encoded=None if has_stages else encoded_frames(training, model, machine, crops, memory_bytes=_bytes(settings)),
+        encoded=encoded_frames(training, model, machine, crops, memory_bytes=_bytes(settings)) if may_encode else None,
         squares=squares,
         colour=colour,
         machine=machine,
-        schedule=Schedule(
-            total_steps=steps,
-            knob_learning_rate=settings.learning_rate,
-            fall=work.fall,
-            multi_resolution=has_stages,
-            seconds=settings.minutes * 60,
-        ),
+        schedule=schedule,
         measure=work.measure,
         miss_power=work.miss_power,
         wakes=work.wakes,
@@ -170,6 +164,18 @@ def _in_words(squares: tuple[Square, ...], dataset: Dataset) -> str:
     side = squares[0].side
     share = len(squares) * side**2 / sum(pair.window.width * pair.window.height for pair in dataset.training)
     return f"{len(squares)} of {side}x{side} pixels, {100 * share:.1f} % of what is painted, are not learnt from"
+
+
+def _schedule(settings: Settings, work: Work, crops: CropPlan, steps: int) -> Schedule:
+    # the coarsest stage must leave neighbours to compare
+    has_room = min(crops.width, crops.height) >= FEWEST_PIXELS * STAGES[0][1]
+    return Schedule(
+        total_steps=steps,
+        knob_learning_rate=settings.learning_rate,
+        fall=work.fall,
+        multi_resolution=settings.multi_resolution and has_room,
+        seconds=settings.minutes * 60,
+    )
 
 
 def _crop_plan(settings: Settings, dataset: Dataset, interest: tuple[Interest, ...], work: Work) -> CropPlan:
