@@ -97,18 +97,11 @@ class Watch:
                 self._turn(self.machine)
 
     def gather(
-        self,
-        pairs: tuple[DecodedPair, ...],
-        plan: CropPlan,
-        misses: Misses,
-        samples: range,
-        *,
-        pin: bool = False,
-        are_encoded: bool = False,
+        self, pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, *, pin: bool = False
     ) -> Batch:
         """batches.gather, but not in the bare loop's turn."""
         with self._gathering:
-            return gather(pairs, plan, misses, samples, pin=pin, are_encoded=are_encoded)
+            return gather(pairs, plan, misses, samples, pin=pin)
 
     def _turn(self, machine: Machine) -> None:
         """What the program still draws belongs to the round that is over."""

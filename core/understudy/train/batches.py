@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -33,20 +34,14 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def gather(
-    pairs: tuple[DecodedPair, ...],
-    plan: CropPlan,
-    misses: Misses,
-    samples: range,
-    *,
-    pin: bool = False,
-    are_encoded: bool = False,
+    pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, *, pin: bool = False
 ) -> Batch:
-    """Cut the crops of `samples` out of the decoded pairs. `pin`: for a GPU. `are_encoded`: encoded_frames.py."""
+    """Cut the crops of `samples` out of the decoded pairs. `pin`: for a GPU."""
     crops = _draw(plan, misses, samples)
     inputs = _cut([pairs[crop.pair].input for crop in crops], crops, plan, pin=pin)
     targets = _cut([pairs[crop.pair].target for crop in crops], crops, plan, pin=pin)
     valid, shifts = _valid(pairs, crops, plan, pin=pin), _shifts(crops, pin=pin)
-    return Batch(input=inputs, target=targets, crops=crops, valid=valid, shifts=shifts, is_encoded=are_encoded)
+    return Batch(input=inputs, target=targets, crops=crops, valid=valid, shifts=shifts)
 
 
 def locate(
@@ -139,9 +134,10 @@ def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[
     if frames := device_frames(run.training, run.machine):
         yield (locate(run.training, run.crops, misses, some, frames) for some in samples)
         return
-    pin, are_encoded = run.machine.device.type == "cuda", run.encoded is not None
-    pairs = run.encoded or run.training
-    gathered = (gather(pairs, run.crops, misses, some, pin=pin, are_encoded=are_encoded) for some in samples)
+    pin = run.machine.device.type == "cuda"
+    gathered = (gather(run.encoded or run.training, run.crops, misses, some, pin=pin) for some in samples)
+    if run.encoded:
+        gathered = (replace(batch, is_encoded=True) for batch in gathered)
     if run.machine.device.type == "cpu" and all(pair.is_in_memory for pair in run.training):
         yield _several_at_once(gathered)
         return

@@ -16,7 +16,6 @@ from understudy.train.transfer import Transfer
 
 LARGEST_BYTES = 2**30
 """The first step waits until all are there, a second for so many."""
-BYTES_OF_A_NUMBER = 4
 
 
 def encoded_frames(
@@ -31,7 +30,7 @@ def encoded_frames(
     if machine.device.type != "cpu" or machine.dtype != torch.float32 or crops.may_shift:
         return None
     sides = [side for pair in pairs for side in (pair.input, pair.target)]
-    own_bytes = BYTES_OF_A_NUMBER * sum(side.size for side in sides)
+    own_bytes = torch.float32.itemsize * sum(side.size for side in sides)
     has_room = own_bytes + sum(side.nbytes for side in sides) <= memory_bytes
     if own_bytes > LARGEST_BYTES or not has_room or not all(pair.is_in_memory for pair in pairs):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from tests.core.train.decoded import decoded
 from torch import Tensor
 
 from understudy.dataset import Dataset, DecodedPair
+from understudy.dataset.shelf import Shelf
 from understudy.frames.colour import ColourRules
 from understudy.runs import RunFiles
 from understudy.settings import Settings
@@ -64,6 +66,13 @@ def pairs() -> tuple[DecodedPair, ...]:
     paints[1][10:30, 5:25] = 0.7
     plates[1][:12, :20] = np.nan  # crops differ in how many of their pixels count
     return tuple(decoded(plate, paint, CROP_SIZE) for plate, paint in zip(plates, paints, strict=True))
+
+
+def mapped_pairs(folder: Path) -> tuple[DecodedPair, ...]:
+    """The plates in memory, the paint in a mapped file."""
+    with Shelf(0, lambda: (folder / "frames").open("x+b"), folder) as shelf:
+        kept = [shelf.keep(pair.target) for pair in pairs()]
+        return tuple(replace(pair, target=shelf.take(place)) for pair, place in zip(pairs(), kept, strict=True))
 
 
 @functools.cache

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.core.train.lessons import BATCH_SIZE, crops, pairs, small_run
+from tests.core.train.lessons import BATCH_SIZE, crops, mapped_pairs, pairs, small_run
 
-from understudy.dataset import DecodedPair
-from understudy.dataset.shelf import Shelf
 from understudy.train.batches import batches_from, gather
 from understudy.train.crops import Focus, Share
 from understudy.train.drawn import Batch
 from understudy.train.misses import Misses
-
-
-def mapped_pairs(folder: Path) -> tuple[DecodedPair, ...]:
-    """The plates in memory, the paint in a mapped file."""
-    with Shelf(0, lambda: (folder / "frames").open("x+b"), folder) as shelf:
-        kept = [shelf.keep(pair.target) for pair in pairs()]
-        return tuple(replace(pair, target=shelf.take(place)) for pair, place in zip(pairs(), kept, strict=True))
 
 
 def prefetching() -> list[threading.Thread]:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.core.train.lessons import BATCH_SIZE, CROP_SIZE, crops, first_state, machine, pairs, small_run
-from tests.core.train.test_batches import mapped_pairs
+from tests.core.train.lessons import BATCH_SIZE, CROP_SIZE, crops, first_state, machine, mapped_pairs, pairs, small_run
 
 from understudy.dataset import DecodedPair
 from understudy.train import encoded_frames as module
