@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.throughput.bare import BareLoop
+from benchmarks.throughput.shots import MATTE, RGB
 
 from understudy.settings import Settings
 from understudy.train.batches import STEPS_AT_ONCE
@@ -36,8 +37,17 @@ def settings_of(arguments: argparse.Namespace, folder: Path, steps: int, memory_
 
 def bare_loop(machine: Machine, arguments: argparse.Namespace) -> BareLoop:
     return BareLoop(
-        machine, model_size=arguments.model_size, batch_size=arguments.batch_size, crop_size=arguments.crop_size
+        machine,
+        model_size=arguments.model_size,
+        batch_size=arguments.batch_size,
+        crop_size=arguments.crop_size,
+        wanted=wanted(arguments),
     )
+
+
+def wanted(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The channels that are learnt."""
+    return MATTE if arguments.matte else RGB
 
 
 def spread(values: list[float]) -> str:

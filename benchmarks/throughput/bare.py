@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from benchmarks.throughput.shots import RGB
 
 from understudy.settings import ModelSize
 from understudy.train.device import Machine
@@ -16,7 +17,6 @@ from understudy.train.muon import Muon
 from understudy.train.network import NetworkSpec, Understudy, in_channels_last
 from understudy.train.transfer import choose_curve
 
-RGB = ("R", "G", "B")
 PRODUCT_SIDE = {"cpu": 2048, "cuda": 8192, "mps": 4096}
 PRODUCTS = 8
 
@@ -49,18 +49,28 @@ def wait_for(machine: Machine) -> None:
 class BareLoop:
     """Forward, mean squared error, backward and Muon on one batch in memory, and nothing else."""
 
-    def __init__(self, machine: Machine, *, model_size: ModelSize, batch_size: int, crop_size: int) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        *,
+        model_size: ModelSize,
+        batch_size: int,
+        crop_size: int,
+        wanted: tuple[str, ...] = RGB,
+    ) -> None:
+        """`wanted`: the channels of the answer."""
         self._machine = machine
-        model = Understudy(NetworkSpec(input_channels=RGB, target_channels=RGB, model_size=model_size))
-        for transfer in (model.input_transfer, model.target_transfer):
-            transfer.set_curves([choose_curve(channel, np.zeros(1, np.float32)) for channel in RGB])
-        model.guess_matrix.copy_(torch.eye(3))
+        model = Understudy(NetworkSpec(input_channels=RGB, target_channels=wanted, model_size=model_size))
+        for transfer, channels in ((model.input_transfer, RGB), (model.target_transfer, wanted)):
+            transfer.set_curves([choose_curve(channel, np.zeros(1, np.float32)) for channel in channels])
+        model.guess_matrix.copy_(torch.eye(len(wanted), 3))
         self._model = in_channels_last(model.to(machine.device, machine.dtype))
         self._optimizer = Muon(self._model.parameters(), learning_rate=1e-4)
         shape = (batch_size, 3, crop_size, crop_size)
         encoded = torch.rand(shape, device=machine.device, dtype=machine.dtype)
         self._encoded = encoded.contiguous(memory_format=torch.channels_last)  # in transfer space: no curve is computed
-        self._truth = self._encoded * 0.9
+        truth = self._encoded[:, : len(wanted)] * 0.9
+        self._truth = truth.contiguous(memory_format=torch.channels_last)
 
     def steps(self, count: int) -> Clock:
         """What so many take."""

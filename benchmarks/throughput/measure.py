@@ -1,7 +1,7 @@
 """What understudy makes of a machine: its steps beside bare PyTorch, its arithmetic, its data path, its start.
 
     python -m benchmarks.throughput.measure [--parts steps data start apply] [--model-size small] [--crop-size 128]
-        [--batch-size 2] [--precision auto] [--threads 0] [--device auto] [--steps 0] [--rounds 0]
+        [--batch-size 2] [--precision auto] [--threads 0] [--device auto] [--steps 0] [--rounds 0] [--matte]
     python -m benchmarks.throughput.measure --parts set [--pairs 50]
     python -m benchmarks.throughput.measure --parts otherwise [--way "last layer of 3 x 3"]
     python -m benchmarks.throughput.measure --parts pages
@@ -12,7 +12,8 @@ memory. Ratios are in the middle of the rounds, by the clock and by seconds of C
 disturb less; and over all rounds together, contact sheets and looks included, which a run as short as this has more of.
 A checkpoint comes too seldom for that and is told apart. Without --steps and --rounds, whole and bare take turns 100
 times on a CPU, whose speed drifts within seconds, by the four steps over which all steps' work is spread, and 5 times
-300 steps on a GPU, which works ahead.
+300 steps on a GPU, which works ahead. With --matte what is learnt is a matte, whose steps have more to do: half of its
+crops are moved by parts of a pixel, and the error is a sharper one.
 data: frames a second decoded, crops a second gathered. start: a process of its own, on the demo's shot, to its first
 step. apply: benchmarks/apply.py. set: as many pairs of 4096 x 2160 half EXR, made for it, once in memory and once in
 the mapped file. otherwise: the bare loop of the network as it is, in turns with that of one with a choice undone.
@@ -31,7 +32,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from benchmarks.throughput.asked import CPU_ROUNDS, CPU_STEPS, bare_loop, settings_of, spread
+from benchmarks.throughput.asked import CPU_ROUNDS, CPU_STEPS, bare_loop, settings_of, spread, wanted
 from benchmarks.throughput.bare import BareLoop, middle, peak_flops, quickest
 from benchmarks.throughput.bound import least_seconds, measured_speeds, operations_of
 from benchmarks.throughput.data import bare_decode_seconds, data_pace
@@ -76,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     steps = f"of a round; 0: {CPU_STEPS} on a CPU, {GPU_STEPS} on a GPU"
     parser.add_argument("--steps", type=int, default=0, help=steps)
     parser.add_argument("--rounds", type=int, default=0, help=f"0: {CPU_ROUNDS} on a CPU, {GPU_ROUNDS} on a GPU")
+    parser.add_argument("--matte", action="store_true", help="what a step learns is a matte, not a picture")
     parser.add_argument("--pairs", type=int, default=50, help="of the large set")
     parser.add_argument("--way", choices=NETWORKS, default=NETWORKS[0], help="that the network is built otherwise")
     return parser
@@ -87,7 +89,7 @@ def steps(folder: Path, arguments: argparse.Namespace) -> None:
     steps_a_round = arguments.steps or (CPU_STEPS if is_cpu else GPU_STEPS)
     num_steps = WARM_UP_STEPS + steps_a_round * (arguments.rounds or (CPU_ROUNDS if is_cpu else GPU_ROUNDS)) + 1
     watch = Watch(steps_a_round=steps_a_round, make_bare=make_bare)
-    train_seen(watch, write_pairs(folder, *FRAME, PAIRS), settings_of(arguments, folder, num_steps))
+    train_seen(watch, write_pairs(folder, *FRAME, PAIRS, wanted(arguments)), settings_of(arguments, folder, num_steps))
     assert watch.machine
     step_seconds = tell_steps(watch, arguments)
     tell_arithmetic(make_bare(watch.machine), watch.machine, step_seconds)
@@ -97,7 +99,8 @@ def steps(folder: Path, arguments: argparse.Namespace) -> None:
 def tell_steps(watch: Watch, arguments: argparse.Namespace) -> float:
     """Gives the seconds of a bare step."""
     print(
-        f"\n{watch.machine}; {arguments.model_size}, {arguments.batch_size} crops of {arguments.crop_size}; "
+        f"\n{watch.machine}; {arguments.model_size}, {arguments.batch_size} crops of {arguments.crop_size}"
+        f"{' of a matte' if arguments.matte else ''}; "
         f"{len(watch.rounds)} rounds, steps in each: {watch.steps_a_round}"
     )
     by_clock = [one.whole.seconds / one.bare.seconds for one in watch.rounds]

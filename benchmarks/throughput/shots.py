@@ -12,12 +12,12 @@ from understudy.frames.window import Window
 from understudy.frames.write import write_image
 from understudy.sources.sequences import SequenceSource
 
-RGB = ("R", "G", "B")
+RGB, MATTE = ("R", "G", "B"), ("A",)
 WRITERS = 4
 
 
-def write_pairs(folder: Path, width: int, height: int, count: int) -> SequenceSource:
-    """`count` frames of plate and paint, half EXR with ZIP."""
+def write_pairs(folder: Path, width: int, height: int, count: int, wanted: tuple[str, ...] = RGB) -> SequenceSource:
+    """`count` frames of plate and paint, half EXR with ZIP. `wanted`: RGB, a little darker, or MATTE, of a shade."""
     across, down = np.linspace(0.02, 1.2, width, dtype=np.float32), np.linspace(0.2, 1.0, height, dtype=np.float32)
     wall = down[:, None, None] * across[None, :, None] * np.array((1.0, 0.8, 0.6), np.float32)  # H W 3
     grain = np.random.default_rng(0).normal(0.0, 0.01, wall.shape).astype(np.float32)
@@ -25,8 +25,10 @@ def write_pairs(folder: Path, width: int, height: int, count: int) -> SequenceSo
 
     def write(frame: int) -> None:
         plate = wall + np.roll(grain, 37 * frame, axis=0)
-        for name, pixels in (("plate", plate), ("paint", plate * np.float32(0.8))):
-            image = Image(pixels=pixels, channels=RGB, data_window=window, display_window=window)
+        shade = np.clip(8 * np.roll(wall[..., :1], 37 * frame, axis=0) - 2, 0, 1)  # H W 1, soft at its edges
+        paint = plate * np.float32(0.8) if wanted == RGB else shade
+        for name, channels, pixels in (("plate", RGB, plate), ("paint", wanted, paint)):
+            image = Image(pixels=pixels, channels=channels, data_window=window, display_window=window)
             write_image(folder / f"{name}.{frame:04d}.exr", image)
 
     with ThreadPoolExecutor(WRITERS) as pool:

@@ -23,6 +23,7 @@ from understudy.train.drawn import Batch, Drawn, Places
 from understudy.train.ends import part_of
 from understudy.train.misses import Misses
 from understudy.train.run import Run
+from understudy.train.shifts import REACH, all_count, moved
 
 STEPS_AT_ONCE = 4
 """Whose crops are gathered one after the other: those after the first find Python's code still in the cache.
@@ -31,6 +32,8 @@ Up to three ahead, as Prefetch has them; Misses allows for that (STEPS_AHEAD).
 """
 
 Number = TypeVar("Number", bound=np.generic)
+Ended = tuple[StoredPixels, tuple[float, float]]
+"""A frame, H W C, and the least and greatest value of its data window."""
 
 
 def gather(
@@ -38,10 +41,11 @@ def gather(
 ) -> Batch:
     """Cut the crops of `samples` out of the decoded pairs. `pin`: for a GPU."""
     crops = _draw(plan, misses, samples)
-    inputs = _cut([pairs[crop.pair].input for crop in crops], crops, plan, pin=pin)
-    targets = _cut([pairs[crop.pair].target for crop in crops], crops, plan, pin=pin)
-    valid, shifts = _valid(pairs, crops, plan, pin=pin), _shifts(crops, pin=pin)
-    return Batch(input=inputs, target=targets, crops=crops, valid=valid, shifts=shifts)
+    of_crops = [pairs[crop.pair] for crop in crops]
+    inputs = _cut([(pair.input, pair.facts.input_range) for pair in of_crops], crops, plan, pin=pin)
+    targets = _cut([(pair.target, pair.facts.target_range) for pair in of_crops], crops, plan, pin=pin)
+    valid = _valid([_mask(pairs[crop.pair], crop, plan) for crop in crops], crops, plan, pin=pin)
+    return Batch(input=inputs, target=targets, crops=crops, valid=valid)
 
 
 def locate(
@@ -49,7 +53,9 @@ def locate(
 ) -> Places:
     """As `gather`, of a GPU's `frames` of the same pairs."""
     crops = _draw(plan, misses, samples)
-    valid, shifts = _valid(pairs, crops, plan, pin=frames.wants_pinned), _shifts(crops, pin=frames.wants_pinned)
+    masks = [_counts(pairs[crop.pair], plan.window(crop), plan) for crop in crops]
+    valid = _valid(masks, crops, plan, pin=frames.wants_pinned)
+    shifts = _shifts(crops, pin=frames.wants_pinned)
     table, size = frames.table(crops), (plan.height, plan.width)
     return Places(frames=frames, table=table, size=size, crops=crops, valid=valid, shifts=shifts)
 
@@ -58,17 +64,35 @@ def _draw(plan: CropPlan, misses: Misses, samples: range) -> tuple[Crop, ...]:
     return tuple(plan.draw(sample, misses.focus(sample)) for sample in samples)
 
 
-def _cut(frames: Sequence[StoredPixels], crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Tensor:
-    """Each crop out of its frame: N C H W as the frames hold them; float32 if one of them does."""
-    room = _room(crops, plan, frames[0].shape[2], common_dtype(frames), pin=pin)
-    for frame, crop, pixels in zip(frames, crops, room.numpy(), strict=True):
-        _lay(part_of(frame, _window(crop, plan)), pixels, crop.mirrored)
+def _cut(frames: Sequence[Ended], crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Tensor:
+    """Each crop out of its frame: N C H W, in half, or in float32 if one of them is held so, or moved."""
+    cut = [_pixels(frame, crop, plan) for frame, crop in zip(frames, crops, strict=True)]
+    room = _room(crops, plan, cut[0].shape[2], common_dtype(cut), pin=pin)
+    for pixels, crop, place in zip(cut, crops, room.numpy(), strict=True):
+        _lay(pixels, place, crop.mirrored)
     return room.permute(0, 3, 1, 2)
 
 
-def _valid(pairs: Sequence[DecodedPair], crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Tensor | None:
+def _pixels(frame: Ended, crop: Crop, plan: CropPlan) -> StoredPixels:
+    """H W C, not mirrored yet."""
+    pixels, ends = frame
+    if crop.is_moved:
+        return moved(part_of(pixels, plan.window(crop, REACH)), crop.shift_in_frame, ends)
+    return part_of(pixels, plan.window(crop))
+
+
+def _mask(pair: DecodedPair, crop: Crop, plan: CropPlan) -> NDArray[np.bool_] | None:
+    """H W: which of the crop's pixels count; None when all do."""
+    if not crop.is_moved:
+        return _counts(pair, plan.window(crop), plan)
+    around = _counts(pair, plan.window(crop, REACH), plan)
+    return None if around is None else all_count(around)
+
+
+def _valid(
+    masks: Sequence[NDArray[np.bool_] | None], crops: Sequence[Crop], plan: CropPlan, *, pin: bool
+) -> Tensor | None:
     """N 1 H W: which pixels count; None when all do."""
-    masks = [_mask(pairs[crop.pair], _window(crop, plan), plan) for crop in crops]
     if all(mask is None for mask in masks):
         return None
     room = _room(crops, plan, 1, torch.bool, pin=pin)
@@ -87,18 +111,14 @@ def _room(crops: Sequence[Crop], plan: CropPlan, num_channels: int, dtype: torch
 
 def _shifts(crops: Sequence[Crop], *, pin: bool) -> Tensor | None:
     """N 2; None when none is to be moved."""
-    if not any(map(any, (crop.shift for crop in crops))):
+    if not any(crop.is_moved for crop in crops):
         return None
     shifts = torch.tensor([crop.shift for crop in crops])
     return shifts.pin_memory() if pin else shifts
 
 
-def _window(crop: Crop, plan: CropPlan) -> Window:
-    return Window.of_size(plan.width, plan.height, crop.x, crop.y)
-
-
-def _mask(pair: DecodedPair, place: Window, plan: CropPlan) -> NDArray[np.bool_] | None:
-    """H W: which of the crop's pixels count; None when all do.
+def _counts(pair: DecodedPair, place: Window, plan: CropPlan) -> NDArray[np.bool_] | None:
+    """H W: which pixels of the place count; None when all do.
 
     Past the end of a frame none does where channels may hold directions, which a mirror image has wrong.
     """

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from understudy.dataset import DecodedPair
+from understudy.frames.window import Window
 from understudy.train.ends import BEYOND
 
 FOCUSED_SHARE = 0.5
@@ -49,6 +50,17 @@ class Crop:
     """Left and right are swapped."""
     shift: tuple[float, float] = (0.0, 0.0)
     """Parts of a pixel, -0.5 to 0.5, further down and, mirrored or not, right: where it is looked at."""
+
+    @property
+    def is_moved(self) -> bool:
+        """By parts of a pixel."""
+        return self.shift != (0.0, 0.0)
+
+    @property
+    def shift_in_frame(self) -> tuple[float, float]:
+        """The same before it is mirrored."""
+        down, right = self.shift
+        return down, -right if self.mirrored else right
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +148,10 @@ class CropPlan:
         is_shifted = self.may_shift and shifted < SHIFTED_SHARE
         shift = (shift_down - 0.5, shift_across - 0.5) if is_shifted else (0.0, 0.0)
         return Crop(pair, y, x, self.may_mirror and mirrored < MIRRORED_SHARE, shift)
+
+    def window(self, crop: Crop, margin: int = 0) -> Window:
+        """The pixels of its pair's arrays that it shows, and so many around it."""
+        return Window.of_size(self.width + 2 * margin, self.height + 2 * margin, crop.x - margin, crop.y - margin)
 
     def _anywhere(self, pair: int, down: float, across: float) -> tuple[int, int]:
         height, width = self._sizes[pair]

@@ -29,8 +29,6 @@ class Drawn(ABC):
     """Where each comes from."""
     valid: Tensor | None = None
     """N 1 H W, 0 where a pixel does not count (DecodedPair.valid); None when all do."""
-    shifts: Tensor | None = None
-    """N 2, `Crop.shift` of each, by which they are moved on their way to the device; None when none is to be."""
 
     @property
     @abstractmethod
@@ -72,7 +70,7 @@ class Batch(Drawn):
         return self.input.shape[-1]
 
     def to(self, machine: Machine) -> Batch:
-        """Half that is not shifted stays half on the CPU, where Transfer.encode is quick at it."""
+        """Half stays half on the CPU, where Transfer.encode is quick at it."""
         if self.is_encoded and self.valid is None:  # float32 on a CPU: nothing is to be done
             return self
 
@@ -81,8 +79,7 @@ class Batch(Drawn):
             there = tensor.to(machine.device, non_blocking=True)  # as it is held, which is less to send
             return there if stays else there.to(machine.dtype)
 
-        ready = self if machine.device.type == "cuda" else self._shifted()  # MPS has no cubics before torch 2.12
-        return ready.each(arrived)._shifted()
+        return self.each(arrived)
 
     def encoded(self, model: Understudy, reduction: int) -> Batch:
         """In transfer space, `reduction` x `reduction` pixels averaged into one before: of what was encoded, 1."""
@@ -95,16 +92,6 @@ class Batch(Drawn):
         valid = None if self.valid is None else reduce_valid(self.valid, reduction)  # N 1 h w
         return replace(self, input=plate, target=target, valid=valid, is_encoded=True)
 
-    def _shifted(self) -> Batch:
-        if self.shifts is None:
-            return self
-        return Batch(
-            input=shifted(self.input, self.shifts),
-            target=shifted(self.target, self.shifts),
-            crops=self.crops,
-            valid=None if self.valid is None else still_valid(self.valid, self.shifts),
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class Places(Drawn):
@@ -115,6 +102,8 @@ class Places(Drawn):
     """`DeviceFrames.table` of them."""
     size: tuple[int, int]
     """Of a crop, rows and columns in pixels."""
+    shifts: Tensor | None = None
+    """N 2, `Crop.shift` of each, by which they are moved when they are cut out; None when none is to be."""
 
     @property
     def width(self) -> int:
@@ -123,4 +112,12 @@ class Places(Drawn):
     def to(self, machine: Machine) -> Batch:
         there = self.sent(machine)
         plates, truths = self.frames.cut(there.table, *self.size)
-        return Batch(input=plates, target=truths, crops=self.crops, valid=there.valid, shifts=there.shifts).to(machine)
+        batch = Batch(input=plates, target=truths, crops=self.crops, valid=there.valid).to(machine)
+        if there.shifts is None:
+            return batch
+        return replace(
+            batch,
+            input=shifted(batch.input, there.shifts),
+            target=shifted(batch.target, there.shifts),
+            valid=None if batch.valid is None else still_valid(batch.valid, there.shifts),
+        )

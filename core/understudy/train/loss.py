@@ -71,12 +71,12 @@ class _ImageLoss(torch.autograd.Function):
         down = _masked(error[..., 1:, :] - error[..., :-1, :], below)
         pixels = _weighted(error, valid, 1.0)
         parts = [pixels, _weighted(across, beside, EDGE_WEIGHT), _weighted(down, below, EDGE_WEIGHT)]
-        gradient = _gathered([(values, 2 * weight) for values, weight in parts])
-        loss = torch.dot(_in_memory_order(error), _in_memory_order(gradient)) / 2  # as of every sum of squares
-        if measure == "sharp":
-            absolute, slopes = _absolute(parts)
-            loss += ABSOLUTE_SHARE * absolute
-            gradient.add_(_gathered(slopes), alpha=ABSOLUTE_SHARE)
+        if measure == "squared":
+            gradient = _gathered(parts)
+            loss = torch.dot(_in_memory_order(error), _in_memory_order(gradient)) / 2  # as of every sum of squares
+        else:
+            loss, slopes = _sharp(parts)
+            gradient = _gathered(slopes)
         ctx.save_for_backward(gradient)
         ctx.mark_non_differentiable(error)
         ctx.set_materialize_grads(False)
@@ -102,17 +102,23 @@ def _weighted(values: Tensor, valid: Tensor | None, share: float) -> Part:
     return values, share / (counts.clamp_min(1) * len(values))
 
 
-def _absolute(parts: Sequence[Part]) -> tuple[Tensor, list[Part]]:
-    """The absolute error, a scalar, and its slopes, each with its weight."""
-    roots = [values.square().add_(ROUNDNESS**2).sqrt_() for values, _ in parts]
-    sums = [((root - ROUNDNESS) * weight).sum() for root, (_, weight) in zip(roots, parts, strict=True)]
-    slopes = [(values / root, weight) for root, (values, weight) in zip(roots, parts, strict=True)]
+def _sharp(parts: Sequence[Part]) -> tuple[Tensor, list[Part]]:
+    """The squared error and ABSOLUTE_SHARE of the absolute one, a scalar; and half of their slopes, with weights."""
+    squares = [values.square() for values, _ in parts]
+    roots = [square.add(ROUNDNESS**2).sqrt_() for square in squares]
+    slopes = [
+        (torch.addcdiv(values, values, root, value=ABSOLUTE_SHARE / 2), weight)
+        for root, (values, weight) in zip(roots, parts, strict=True)
+    ]
+    absolute = [root.sub_(ROUNDNESS) for root in roots]
+    errors = [square.add_(size, alpha=ABSOLUTE_SHARE) for square, size in zip(squares, absolute, strict=True)]
+    sums = [(error * weight).sum() for error, (_, weight) in zip(errors, parts, strict=True)]
     return torch.stack(sums).sum(), slopes
 
 
 def _gathered(slopes: Sequence[Part]) -> Tensor:
-    """The error's gradient, N C H W, by the slopes of pixels and of differences to the one beside and below."""
-    (own, weight), (across, across_weight), (down, down_weight) = slopes
+    """The error's gradient, N C H W, by half the slopes of pixels and of differences to the one beside and below."""
+    (own, weight), (across, across_weight), (down, down_weight) = [(half, 2 * weight) for half, weight in slopes]
     gradient = own * weight
     _add(gradient[..., 1:], across, across_weight)
     _add(gradient[..., :-1], across, -across_weight)

@@ -167,7 +167,7 @@ class Recorder:
         )
 
     def _crop_rows(self, reduction: int) -> list[SheetRow]:
-        """The step's own crops, at the resolution it trained on; not moved by parts of a pixel."""
+        """The step's own crops, at the resolution it trained on."""
         run, seen = self._run, self._state.step * self._run.batch_size
         num_crops = min(max(run.batch_size, FEWEST_SHEET_CROPS), MOST_SHEET_CROPS, seen)
         batch = gather(run.training, run.crops, self._state.misses, range(seen - num_crops, seen))

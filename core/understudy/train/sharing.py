@@ -87,15 +87,14 @@ class Alone:
     is_recordable = True
 
     def __init__(self, model: Understudy) -> None:
-        self._learner = _Learner(model)
+        self._model = model
         self._weights = list(model.parameters())
 
     def begin_step(self, step: int, reduction: int, *, is_last: bool) -> bool:  # noqa: ARG002
         return True
 
     def answer(self, encoded: Tensor) -> Tensor:
-        answer: Tensor = self._learner(encoded)
-        return answer
+        return self._model.encoded_answer(encoded)
 
     def backward(self, loss: Tensor, step: int) -> None:  # noqa: ARG002
         loss.backward()  # type: ignore[no-untyped-call]
@@ -217,7 +216,7 @@ class Averaging:
         """`intervals`: steps between meetings by reduction (4, 2, 1)."""
         self.share = Share(index=group.index, size=group.size)
         state.model.zero_grad(set_to_none=True)
-        self._learner = _Learner(state.model)
+        self._model = state.model
         self._group = group
         self._weight = self.share.weight(batch_size)
         self._intervals = intervals
@@ -236,8 +235,7 @@ class Averaging:
         return self._meets
 
     def answer(self, encoded: Tensor) -> Tensor:
-        answer: Tensor = self._learner(encoded)
-        return answer
+        return self._model.encoded_answer(encoded)
 
     def backward(self, loss: Tensor, step: int) -> None:  # noqa: ARG002
         loss.backward()  # type: ignore[no-untyped-call]
@@ -370,7 +368,7 @@ class Overlap(Averaging):
 
 
 class _Learner(nn.Module):
-    """What training differentiates."""
+    """What DistributedDataParallel differentiates."""
 
     def __init__(self, model: Understudy) -> None:
         super().__init__()

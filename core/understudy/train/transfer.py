@@ -7,6 +7,7 @@ Data:     depth, vectors and positions are scaled to about 1 by their own spread
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -43,24 +44,23 @@ class Transfer(nn.Module):
         self.register_buffer("coverage", torch.zeros(num_channels))  # 1: black and white are ends
 
     def encode(self, scene: Tensor) -> Tensor:
-        """Also of half, into the curves' own precision; on the CPU that is quickest."""
-        if scene.dtype == torch.float16 and scene.device.type == "cpu":
-            return self._looked_up(scene)
+        """Also of half, which is quickest on the CPU; into the curves' own precision where that is more."""
+        if scene.device.type != "cpu":
+            return self._channel_by_channel(scene)
+        curves = list(zip(self.gain.tolist(), self.scale.tolist(), strict=True))
+        if scene.dtype == torch.float16:
+            return _looked_up(scene, [_curve_of_half(*curve, self.gain.dtype) for curve in curves])
+        if len(set(curves)) > 1:
+            return self._channel_by_channel(scene)
+        return _curved(scene.to(torch.promote_types(scene.dtype, self.gain.dtype)), *curves[0])
+
+    def _channel_by_channel(self, scene: Tensor) -> Tensor:
+        """Where nothing is known of the curves but on the device, or they are not alike."""
         # row by row, for arithmetic on pixels of three numbers takes five times as long
         rows, width = scene.movedim(-3, -1).flatten(-2), scene.shape[-1]  # N H W*C
         gain, scale = self.gain.repeat(width), self.scale.repeat(width)  # W*C
         encoded = torch.where(gain > 0, _asinh(rows * gain), rows) * scale
         return encoded.reshape(*rows.shape[:-1], width, -1).movedim(-1, -3)
-
-    def _looked_up(self, scene: Tensor) -> Tensor:
-        curves = list(zip(self.gain.tolist(), self.scale.tolist(), strict=True))
-        tables = [_curve_of_half(*curve, self.gain.dtype) for curve in curves]
-        bits = scene.movedim(-3, -1).numpy().view(np.uint16)  # N H W C
-        if len(set(curves)) == 1:
-            encoded = np.take(tables[0], bits, mode="clip")
-        else:
-            encoded = np.stack([np.take(table, bits[..., c], mode="clip") for c, table in enumerate(tables)], axis=-1)
-        return torch.from_numpy(encoded).movedim(-1, -3)
 
     def decode(self, encoded: Tensor) -> Tensor:
         gain, scale = self.gain[:, None, None], self.scale[:, None, None]
@@ -86,21 +86,42 @@ def ended(values: Tensor, hair: float) -> Tensor:
     return torch.max(dark, 2 * (dark + hair) - 1).clamp(max=1.0)
 
 
+def _looked_up(scene: Tensor, tables: Sequence[NDArray[np.floating]]) -> Tensor:
+    """Half, by a table for each channel."""
+    bits = scene.movedim(-3, -1).numpy().view(np.uint16)  # N H W C
+    if all(table is tables[0] for table in tables):
+        encoded = np.take(tables[0], bits, mode="clip")
+    else:
+        encoded = np.stack([np.take(table, bits[..., c], mode="clip") for c, table in enumerate(tables)], axis=-1)
+    return torch.from_numpy(encoded).movedim(-1, -3)
+
+
 @lru_cache(maxsize=64)
 def _curve_of_half(gain: float, scale: float, dtype: torch.dtype) -> NDArray[np.floating]:
     """What every one of half's 65536 numbers becomes, by its bits."""
     values = torch.from_numpy(np.arange(2**16, dtype=np.uint16).view(np.float16)).to(dtype)
-    encoded: NDArray[np.floating] = ((_asinh(values * gain) if gain > 0 else values) * scale).numpy()
+    encoded: NDArray[np.floating] = _curved(values, gain, scale).numpy()
     return encoded
 
 
+def _curved(values: Tensor, gain: float, scale: float) -> Tensor:
+    if (gain, scale) == STRAIGHT:
+        return values
+    return (_asinh(values * gain) if gain > 0 else values) * scale
+
+
 def _asinh(values: Tensor) -> Tensor:
-    """As torch.asinh, which on the CPU takes one number after the other: eight times as long as all of this."""
+    """As torch.asinh, which on the CPU takes one number after the other: ten times as long as all of this.
+
+    Each line in the place of the one before, which takes a third less time than new places.
+    """
     if values.device.type != "cpu":
         return torch.asinh(values)
     size = values.abs()
-    root = (1 + size.clamp(max=LARGEST_SQUARED).square()).sqrt().maximum(size)
-    return torch.log1p(size + size * (size / (1 + root))).copysign(values)
+    root = size.clamp(max=LARGEST_SQUARED).square_().add_(1).sqrt_()
+    torch.maximum(root, size, out=root)
+    bend = torch.div(size, root.add_(1), out=root)
+    return bend.mul_(size).add_(size).log1p_().copysign_(values)
 
 
 def choose_curve(channel: str, values: NDArray[np.float32]) -> tuple[float, float]:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from benchmarks.quality import measure
+from benchmarks.quality.catalogue import DEVELOPMENT
 from benchmarks.shots.shot import RGB
 
 from understudy.frames.psnr import PooledPsnr
 from understudy.frames.read import read_image
+
+
+@pytest.fixture(autouse=True)
+def short_shot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 4 of its 16 frames."""
+    short = replace(DEVELOPMENT["rig removal"], frames=range(1, 5), painted=(1, 4))
+    monkeypatch.setitem(DEVELOPMENT, "rig removal", short)
 
 
 @pytest.mark.slow
@@ -21,8 +30,8 @@ def test_a_few_seconds_of_training_are_scored_along_the_way(tmp_path: Path, caps
     assert [line["seconds"] for line in lines] == sorted(line["seconds"] for line in lines)
     assert {line["way"] for line in lines} == {"small"}
     assert lines[-1]["psnr"] > 25
-    answer = read_image(tmp_path / "rig_removal" / "answer.0009.small.0.exr", layer="rgb")
-    wanted = read_image(tmp_path / "rig_removal" / "wanted.0009.exr", layer="rgb")
+    answer = read_image(tmp_path / "rig_removal" / "answer.0003.small.0.exr", layer="rgb")
+    wanted = read_image(tmp_path / "rig_removal" / "wanted.0003.exr", layer="rgb")
     of_one_frame = PooledPsnr(RGB)
     of_one_frame.add(answer.pixels, wanted.pixels)
     assert of_one_frame.decibels() == pytest.approx(lines[-1]["psnr"], abs=3)

@@ -23,6 +23,18 @@ def test_steps_data_and_start_are_measured(capfd: pytest.CaptureFixture[str], mo
 
 
 @pytest.mark.slow
+def test_steps_that_learn_a_matte_are_measured(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure, "FRAME", (320, 180))
+    words = "--parts steps --matte --crop-size 32 --steps 4 --rounds 2 --device cpu --threads 1"
+    measure.main(words.split())
+    out = capfd.readouterr().out
+    assert "Task: matte" in out
+    assert "crops of 32 of a matte; 2 rounds" in out
+
+
+@pytest.mark.slow
 def test_a_large_set_begins_and_never_waits_for_long(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,10 +11,12 @@ from tests.core.train.decoded import decoded
 from tests.core.train.lessons import machine
 from torch import Tensor
 
-from understudy.train.batches import gather
+from understudy.dataset import DecodedPair
+from understudy.train.batches import gather, locate
 from understudy.train.crops import SHIFTED_SHARE, CropPlan
+from understudy.train.device_frames import DeviceFrames
 from understudy.train.misses import Misses
-from understudy.train.shifts import REACH, shifted, still_valid
+from understudy.train.shifts import REACH, all_count, moved, shifted, still_valid
 
 SHIFTS = torch.tensor([[0.5, 0.0], [-0.3, 0.45], [0.0, 0.0]])
 INSIDE = (slice(None), slice(None), slice(REACH, -REACH), slice(REACH, -REACH))
@@ -30,11 +32,11 @@ def waves(shifts: Tensor) -> Tensor:
 
 def test_a_crop_is_seen_from_that_much_further_down_and_right() -> None:
     still = waves(torch.zeros(3, 2))
-    moved = shifted(still, SHIFTS)
-    assert moved.shape == still.shape
-    torch.testing.assert_close(moved[INSIDE], waves(SHIFTS)[INSIDE], atol=0.02, rtol=0)
-    assert ((moved[:2] - still[:2]).abs().amax((1, 2, 3)) > 0.1).all()
-    assert moved[2].equal(still[2]), "not moved, not touched"
+    seen = shifted(still, SHIFTS)
+    assert seen.shape == still.shape
+    torch.testing.assert_close(seen[INSIDE], waves(SHIFTS)[INSIDE], atol=0.02, rtol=0)
+    assert ((seen[:2] - still[:2]).abs().amax((1, 2, 3)) > 0.1).all()
+    assert seen[2].equal(still[2]), "not moved, not touched"
 
 
 def test_a_matte_stays_true_to_its_plate() -> None:
@@ -47,10 +49,12 @@ def test_a_matte_stays_true_to_its_plate() -> None:
 def test_nothing_becomes_darker_or_brighter_than_it_was() -> None:
     lamp = torch.zeros(3, 1, 16, 16)
     lamp[:, :, 8, 8:] = 500.0
-    moved = shifted(lamp.half(), SHIFTS)
-    assert moved.dtype == torch.float32
-    assert moved.min() == 0.0
-    assert moved.max() <= 500.0
+    at_once = shifted(lamp.half(), SHIFTS).numpy()
+    one_by_one = [moved(one.permute(1, 2, 0).half().numpy(), (0.4, -0.3), (500.0, 500.0)) for one in lamp]
+    for pixels in (at_once, *one_by_one):
+        assert pixels.dtype == np.float32
+        assert pixels.min() == 0.0
+        assert 300 < pixels.max() <= 500.0
 
 
 def test_what_is_made_of_what_does_not_count_does_not_count() -> None:
@@ -66,22 +70,65 @@ def test_what_is_made_of_what_does_not_count_does_not_count() -> None:
     assert not (touched & (counts == 1)).any()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("shift", [(0.5, 0.0), (-0.3, 0.45), (-0.5, -0.5), (0.0, 0.2)])
+def test_a_crop_that_is_gathered_is_moved_as_those_of_a_gpu_are(shift: tuple[float, float], dtype: str) -> None:
+    pixels = np.random.default_rng(0).random((20, 30, 3)).astype(dtype)
+    pixels[0, 0], pixels[0, -1] = -9.0, 9.0  # so that nothing is held back
+    whole = torch.from_numpy(pixels).permute(2, 0, 1)[None]
+    expected = shifted(whole, torch.tensor([shift]))[0].permute(1, 2, 0)[REACH:-REACH, REACH:-REACH]
+    given = moved(pixels, shift, (-9.0, 9.0))
+    assert given.dtype == np.float32
+    np.testing.assert_allclose(given, expected, rtol=0, atol=1e-4)
+    mask = np.random.default_rng(1).random((20, 30)) < 0.98
+    counts = still_valid(torch.from_numpy(mask)[None, None], torch.tensor([shift]))[0, 0] > 0
+    assert 0 < all_count(mask).mean() < 1
+    np.testing.assert_array_equal(all_count(mask), counts[REACH:-REACH, REACH:-REACH])
+
+
+def moving(pair: DecodedPair, *, may_shift: bool = True) -> CropPlan:
+    return CropPlan((pair,), (np.ones((4, 4), np.float32),), crop_size=16, seed=3, may_shift=may_shift)
+
+
 @pytest.mark.parametrize("may_shift", [False, True])
-def test_crops_of_mattes_are_moved_on_their_way_to_the_device(may_shift: bool) -> None:
+def test_crops_of_mattes_are_moved_when_they_are_gathered(may_shift: bool) -> None:
     pixels = np.random.default_rng(0).random((60, 60, 3), np.float32)
     pair = dataclasses.replace(decoded(pixels, pixels[..., :1]), valid=pixels[..., 1] < 0.99)
-    plan = CropPlan((pair,), (np.ones((4, 4), np.float32),), crop_size=16, seed=3, may_shift=may_shift)
-    batch = gather((pair,), plan, Misses(plan.interest), range(200))
-    learnt = batch.to(machine(torch.float32))
-    moved = [not one.equal(other) for one, other in zip(learnt.input, batch.input.float(), strict=True)]
-    assert moved == [crop.shift != (0.0, 0.0) for crop in batch.crops]
-    assert sum(moved) / 200 == pytest.approx(SHIFTED_SHARE if may_shift else 0.0, abs=0.1)
-    torch.testing.assert_close(learnt.target, learnt.input[:, :1])
+    still, batch = (
+        gather((pair,), plan, Misses(plan.interest), range(200))
+        for plan in (moving(pair, may_shift=may) for may in (False, may_shift))
+    )
+    are_moved = [not one.equal(other) for one, other in zip(batch.input.float(), still.input.float(), strict=True)]
+    assert are_moved == [crop.is_moved for crop in batch.crops]
+    assert sum(are_moved) / 200 == pytest.approx(SHIFTED_SHARE if may_shift else 0.0, abs=0.1)
+    torch.testing.assert_close(batch.target, batch.input[:, :1], atol=1e-3, rtol=0)  # each between its own ends
+    assert still.valid is not None
     assert batch.valid is not None
-    assert learnt.valid is not None
-    counted, count = (valid.float().sum(dim=(1, 2, 3)) for valid in (batch.valid, learnt.valid))
-    assert (count < counted).tolist() == [one and bool(all_ < 256) for one, all_ in zip(moved, counted, strict=True)]
+    all_, count = (valid.float().sum(dim=(1, 2, 3)) for valid in (still.valid, batch.valid))
+    for is_moved, before, after in zip(are_moved, all_.tolist(), count.tolist(), strict=True):
+        assert after <= before if is_moved and before == 16**2 else (after < before) == is_moved
     assert all(abs(part) <= 0.5 for crop in batch.crops for part in crop.shift)
+
+
+@pytest.mark.parametrize("has_faults", [False, True])
+def test_crops_that_a_gpu_cuts_out_are_moved_there(*, has_faults: bool) -> None:
+    down, across = np.mgrid[:60, :60].astype(np.float32)
+    slope = np.stack([down + across, 90 - down, 2 * across - down], axis=-1) / 90
+    pair = decoded(slope, slope[..., :1])
+    if has_faults:
+        pair = dataclasses.replace(pair, valid=np.random.default_rng(0).random((60, 60)) < 0.99)
+    plan = moving(pair)
+    expected = gather((pair,), plan, Misses(plan.interest), range(50)).to(machine(torch.float32))
+    frames = DeviceFrames((pair,), torch.device("cpu"))
+    batch = locate((pair,), plan, Misses(plan.interest), range(50), frames).to(machine(torch.float32))
+    assert batch.crops == expected.crops
+    for name in ("input", "target"):
+        one, other = batch.tensors()[name], expected.tensors()[name]
+        # at its ends one crop sees the frame, the other itself; and each has its own for what is too dark or bright
+        assert (one[INSIDE] - other[INSIDE]).abs().mean() < 1e-4 < (one - other).abs().max()
+    assert (batch.valid is None) == (expected.valid is None) == (not has_faults)
+    if batch.valid is not None and expected.valid is not None:
+        assert batch.valid[INSIDE].equal(expected.valid[INSIDE])
 
 
 def test_where_a_crop_lies_does_not_depend_on_whether_it_is_moved() -> None:

@@ -55,6 +55,19 @@ def test_half_is_encoded_as_its_float_is(curves: list[tuple[float, float]]) -> N
     assert transfer.encode(finite).equal(finite.float() * 2), "other curves, other tables"
 
 
+@pytest.mark.parametrize(
+    "curves", [[(16.0, 0.3)] * 3, [(0.0, 1.0)] * 3, [(0.0, 0.5)] * 3, [(16.0, 0.3), (0.0, 1.0), (0.0, 0.5)]]
+)
+@pytest.mark.parametrize("given", [torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("own", [torch.float32, torch.float64])
+def test_the_more_precise_of_pixels_and_curves_decides(
+    curves: list[tuple[float, float]], given: torch.dtype, own: torch.dtype
+) -> None:
+    transfer = Transfer(3).to(own)
+    transfer.set_curves(curves)
+    assert transfer.encode(torch.rand(1, 3, 4, 4).to(given)).dtype == torch.promote_types(given, own)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_the_curve_is_asinh_from_the_smallest_number_to_the_largest(dtype: torch.dtype) -> None:
     transfer = Transfer(1).to(dtype)
