@@ -7,8 +7,8 @@ import math
 from pathlib import Path
 
 import numpy as np
+from benchmarks.shots.shot import MATTE, RGB
 from benchmarks.throughput.bare import BareLoop
-from benchmarks.throughput.shots import MATTE, RGB
 
 from understudy.settings import Settings
 from understudy.train.batches import STEPS_AT_ONCE

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from benchmarks.throughput.shots import RGB
+from benchmarks.shots.shot import RGB
 
 from understudy.settings import ModelSize
 from understudy.train.device import Machine

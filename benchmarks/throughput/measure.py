@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     steps = f"of a round; 0: {CPU_STEPS} on a CPU, {GPU_STEPS} on a GPU"
     parser.add_argument("--steps", type=int, default=0, help=steps)
     parser.add_argument("--rounds", type=int, default=0, help=f"0: {CPU_ROUNDS} on a CPU, {GPU_ROUNDS} on a GPU")
-    parser.add_argument("--matte", action="store_true", help="what a step learns is a matte, not a picture")
+    parser.add_argument("--matte", action="store_true", help="steps, otherwise and pages learn a matte, not a picture")
     parser.add_argument("--pairs", type=int, default=50, help="of the large set")
     parser.add_argument("--way", choices=NETWORKS, default=NETWORKS[0], help="that the network is built otherwise")
     return parser

@@ -6,18 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from benchmarks.shots.shot import RGB
 
 from understudy.frames.image import Image
 from understudy.frames.window import Window
 from understudy.frames.write import write_image
 from understudy.sources.sequences import SequenceSource
 
-RGB, MATTE = ("R", "G", "B"), ("A",)
 WRITERS = 4
 
 
 def write_pairs(folder: Path, width: int, height: int, count: int, wanted: tuple[str, ...] = RGB) -> SequenceSource:
-    """`count` frames of plate and paint, half EXR with ZIP. `wanted`: RGB, a little darker, or MATTE, of a shade."""
+    """`count` frames of plate and paint, half EXR with ZIP. `wanted`: RGB, a little darker, or a matte, of a shade."""
     across, down = np.linspace(0.02, 1.2, width, dtype=np.float32), np.linspace(0.2, 1.0, height, dtype=np.float32)
     wall = down[:, None, None] * across[None, :, None] * np.array((1.0, 0.8, 0.6), np.float32)  # H W 3
     grain = np.random.default_rng(0).normal(0.0, 0.01, wall.shape).astype(np.float32)
