@@ -22,7 +22,7 @@ EDGE_WEIGHT = 0.5
 ABSOLUTE_SHARE = 0.05
 """Of the absolute error, that `sharp` adds to the squared one. Alone it was as good in the end, but late."""
 ROUNDNESS = 1e-3
-"""Absolute errors well below it count as squared ones do: there is no kink at zero."""
+"""Absolute errors below it count as squared ones do, as Huber has it: there is no kink at zero."""
 
 
 def reduce_pixels(image: Tensor, reduction: int) -> Tensor:
@@ -67,16 +67,14 @@ class _ImageLoss(torch.autograd.Function):
             valid = torch.ones_like(answer) * valid  # N C H W, as arithmetic between unlike shapes is slow
             beside, below = valid[..., 1:] * valid[..., :-1], valid[..., 1:, :] * valid[..., :-1, :]
         error = _masked(answer - truth, valid)
-        across = _masked(error[..., 1:] - error[..., :-1], beside)
-        down = _masked(error[..., 1:, :] - error[..., :-1, :], below)
+        across, down = _masked(error.diff(dim=3), beside), _masked(error.diff(dim=2), below)
         pixels = _weighted(error, valid, 1.0)
         parts = [pixels, _weighted(across, beside, EDGE_WEIGHT), _weighted(down, below, EDGE_WEIGHT)]
-        if measure == "squared":
-            gradient = _gathered(parts)
-            loss = torch.dot(_in_memory_order(error), _in_memory_order(gradient)) / 2  # as of every sum of squares
-        else:
-            loss, slopes = _sharp(parts)
-            gradient = _gathered(slopes)
+        parts, beyond = _sharp(parts) if measure == "sharp" else (parts, None)
+        gradient = _gathered(parts)
+        loss = torch.dot(_in_memory_order(error), _in_memory_order(gradient)) / 2  # as of every sum of squares
+        if beyond is not None:
+            loss += beyond
         ctx.save_for_backward(gradient)
         ctx.mark_non_differentiable(error)
         ctx.set_materialize_grads(False)
@@ -102,28 +100,35 @@ def _weighted(values: Tensor, valid: Tensor | None, share: float) -> Part:
     return values, share / (counts.clamp_min(1) * len(values))
 
 
-def _sharp(parts: Sequence[Part]) -> tuple[Tensor, list[Part]]:
-    """The squared error and ABSOLUTE_SHARE of the absolute one, a scalar; and half of their slopes, with weights."""
-    squares = [values.square() for values, _ in parts]
-    roots = [square.add(ROUNDNESS**2).sqrt_() for square in squares]
+def _sharp(parts: Sequence[Part]) -> tuple[list[Part], Tensor]:
+    """Half of the slopes of the squared error and ABSOLUTE_SHARE of the absolute one, with weights.
+
+    And how much that error is, a scalar, beyond the sum of values times these.
+    """
+    steeper = 1 + ABSOLUTE_SHARE / (2 * ROUNDNESS)
+    """Below ROUNDNESS, than the squared error alone."""
+    large = [functional.softshrink(values, ROUNDNESS) for values, _ in parts]  # what is beyond ROUNDNESS
     slopes = [
-        (torch.addcdiv(values, values, root, value=ABSOLUTE_SHARE / 2), weight)
-        for root, (values, weight) in zip(roots, parts, strict=True)
+        (torch.add(values, beyond, alpha=1 / steeper - 1), steeper * weight)
+        for beyond, (values, weight) in zip(large, parts, strict=True)
     ]
-    absolute = [root.sub_(ROUNDNESS) for root in roots]
-    errors = [square.add_(size, alpha=ABSOLUTE_SHARE) for square, size in zip(squares, absolute, strict=True)]
-    sums = [(error * weight).sum() for error, (_, weight) in zip(errors, parts, strict=True)]
-    return torch.stack(sums).sum(), slopes
+    sums = [_sum(beyond.abs_(), weight) for beyond, (_, weight) in zip(large, parts, strict=True)]
+    return slopes, ABSOLUTE_SHARE / 2 * (sums[0] + sums[1] + sums[2])
+
+
+def _sum(values: Tensor, weight: Tensor | float) -> Tensor:
+    return (values * weight).sum() if isinstance(weight, Tensor) else values.sum() * weight
 
 
 def _gathered(slopes: Sequence[Part]) -> Tensor:
     """The error's gradient, N C H W, by half the slopes of pixels and of differences to the one beside and below."""
     (own, weight), (across, across_weight), (down, down_weight) = [(half, 2 * weight) for half, weight in slopes]
     gradient = own * weight
-    _add(gradient[..., 1:], across, across_weight)
-    _add(gradient[..., :-1], across, -across_weight)
-    _add(gradient[..., 1:, :], down, down_weight)
-    _add(gradient[..., :-1, :], down, -down_weight)
+    height, width = gradient.shape[2:]
+    _add(gradient.narrow(3, 1, width - 1), across, across_weight)
+    _add(gradient.narrow(3, 0, width - 1), across, -across_weight)
+    _add(gradient.narrow(2, 1, height - 1), down, down_weight)
+    _add(gradient.narrow(2, 0, height - 1), down, -down_weight)
     return gradient
 
 

@@ -33,14 +33,17 @@ def test_a_sharp_error_has_a_share_of_its_size() -> None:
     assert float(image_loss(truth, truth, None, "sharp")) == 0
     for valid in (None, torch.ones(2, 1, 8, 8)):
         loss = float(image_loss(truth - 0.25, truth, valid, "sharp"))
-        assert loss == pytest.approx(0.0625 + ABSOLUTE_SHARE * (0.25 - ROUNDNESS), abs=1e-6)
+        assert loss == pytest.approx(0.0625 + ABSOLUTE_SHARE * (0.25 - ROUNDNESS / 2), abs=1e-6)
+        small = float(image_loss(truth + ROUNDNESS / 2, truth, valid, "sharp"))
+        assert small == pytest.approx((ROUNDNESS / 2) ** 2 * (1 + ABSOLUTE_SHARE / (2 * ROUNDNESS)), rel=1e-3)
 
 
+@pytest.mark.parametrize("size", [1.0, 2 * ROUNDNESS])
 @pytest.mark.parametrize("measure", MEASURES)
-def test_the_gradient_is_what_small_changes_show(measure: ErrorMeasure) -> None:
+def test_the_gradient_is_what_small_changes_show(measure: ErrorMeasure, size: float) -> None:
     torch.manual_seed(0)
-    answer = torch.rand(2, 3, 4, 5, dtype=torch.float64, requires_grad=True)
-    truth = torch.rand(2, 3, 4, 5, dtype=torch.float64)
+    answer = (size * torch.rand(2, 3, 4, 5, dtype=torch.float64)).requires_grad_()
+    truth = size * torch.rand(2, 3, 4, 5, dtype=torch.float64)
     holes = torch.ones(2, 1, 4, 5, dtype=torch.float64)
     holes[0, :, 1:3, 2] = 0
     for valid in (None, holes):
