@@ -5,6 +5,7 @@ from __future__ import annotations
 from understudy.errors import RanksMissing
 from understudy.ranks.roster import Go
 from understudy.train.batches import batches_from
+from understudy.train.collector import old_objects_left_alone
 from understudy.train.company import Company, Evicted, Parted, Regroup
 from understudy.train.recorder import Pen
 from understudy.train.recordings import learn_for
@@ -27,7 +28,7 @@ def train(run: Run, state: TrainingState, pen: Pen, company: Company) -> str:
     """
     while True:
         try:
-            with company.assembled(run, state) as sharing:
+            with old_objects_left_alone(), company.assembled(run, state) as sharing:
                 pen.ranks_changed(company.take_generation())
                 reason = _train_together(run, state, pen, company, sharing)
             company.conclude(reason)
