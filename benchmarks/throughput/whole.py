@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from unittest.mock import patch
@@ -24,6 +24,7 @@ from understudy.train.batches import batches_from, gather
 from understudy.train.crops import CropPlan, Share
 from understudy.train.device import Machine
 from understudy.train.drawn import Batch, Drawn
+from understudy.train.encoded_frames import EncodedFrames
 from understudy.train.misses import Misses
 from understudy.train.recorder import Recorder
 from understudy.train.run import Run
@@ -97,11 +98,18 @@ class Watch:
                 self._turn(self.machine)
 
     def gather(
-        self, pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, *, pin: bool = False
+        self,
+        pairs: tuple[DecodedPair, ...],
+        plan: CropPlan,
+        misses: Misses,
+        samples: Sequence[int],
+        *,
+        encoded: EncodedFrames | None = None,
+        pin: bool = False,
     ) -> Batch:
         """batches.gather, but not in the bare loop's turn."""
         with self._gathering:
-            return gather(pairs, plan, misses, samples, pin=pin)
+            return gather(pairs, plan, misses, samples, encoded=encoded, pin=pin)
 
     def _turn(self, machine: Machine) -> None:
         """What the program still draws belongs to the round that is over."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -16,83 +16,135 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from understudy.dataset import DecodedPair, StoredPixels
+from understudy.frames.image import FloatPixels
 from understudy.frames.window import Window
 from understudy.train.crops import Crop, CropPlan, Share
 from understudy.train.device_frames import DeviceFrames, common_dtype, device_frames
 from understudy.train.drawn import Batch, Drawn, Places
+from understudy.train.encoded_frames import EncodedFrames
 from understudy.train.ends import part_of
 from understudy.train.misses import Misses
 from understudy.train.run import Run
-from understudy.train.shifts import REACH, all_count, moved
+from understudy.train.shifts import REACH, all_count, cubics, moved
 
 STEPS_AT_ONCE = 4
-"""Whose crops are gathered one after the other: those after the first find Python's code still in the cache.
+"""Whose crops are gathered together: what is to be begun for each is begun once, with Python's code in the cache.
 
 Up to three ahead, as Prefetch has them; Misses allows for that (STEPS_AHEAD).
 """
 
 Number = TypeVar("Number", bound=np.generic)
-Ended = tuple[StoredPixels, tuple[float, float]]
-"""A frame, H W C, and the least and greatest value of its data window."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Side:
+    """The plates that crops are cut out of, or the ground truths: one for each crop, H W C."""
+
+    scene: Sequence[StoredPixels]
+    """Scene-linear."""
+    lying: Sequence[StoredPixels]
+    """What is cut out where nothing is moved: the same, or what `encode` makes of it."""
+    ends: Sequence[tuple[float, float]]
+    """Of each `scene`, its least and greatest value."""
+    encode: Callable[[Tensor], Tensor] | None
+    """For crops that are moved."""
 
 
 def gather(
-    pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, *, pin: bool = False
+    pairs: tuple[DecodedPair, ...],
+    plan: CropPlan,
+    misses: Misses,
+    samples: Sequence[int],
+    *,
+    encoded: EncodedFrames | None = None,
+    pin: bool = False,
 ) -> Batch:
-    """Cut the crops of `samples` out of the decoded pairs. `pin`: for a GPU."""
+    """Cut the crops of `samples` out of the decoded pairs. `encoded`: of these pairs. `pin`: for a GPU."""
     crops = _draw(plan, misses, samples)
-    of_crops = [pairs[crop.pair] for crop in crops]
-    inputs = _cut([(pair.input, pair.facts.input_range) for pair in of_crops], crops, plan, pin=pin)
-    targets = _cut([(pair.target, pair.facts.target_range) for pair in of_crops], crops, plan, pin=pin)
-    valid = _valid([_mask(pairs[crop.pair], crop, plan) for crop in crops], crops, plan, pin=pin)
-    return Batch(input=inputs, target=targets, crops=crops, valid=valid)
+    of_crops, lying = ([some[crop.pair] for crop in crops] for some in (pairs, encoded.pairs if encoded else pairs))
+    plates = _Side(
+        scene=[pair.input for pair in of_crops],
+        lying=[pair.input for pair in lying],
+        ends=[pair.facts.input_range for pair in of_crops],
+        encode=encoded.plate.encode if encoded else None,
+    )
+    truths = _Side(
+        scene=[pair.target for pair in of_crops],
+        lying=[pair.target for pair in lying],
+        ends=[pair.facts.target_range for pair in of_crops],
+        encode=encoded.truth.encode if encoded else None,
+    )
+    valid = _valid(pairs, crops, plan, pin=pin)
+    inputs, targets = (_cut(side, crops, plan, pin=pin) for side in (plates, truths))
+    return Batch(input=inputs, target=targets, crops=crops, valid=valid, is_encoded=encoded is not None)
 
 
 def locate(
-    pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: range, frames: DeviceFrames
+    pairs: tuple[DecodedPair, ...], plan: CropPlan, misses: Misses, samples: Sequence[int], frames: DeviceFrames
 ) -> Places:
     """As `gather`, of a GPU's `frames` of the same pairs."""
     crops = _draw(plan, misses, samples)
-    masks = [_counts(pairs[crop.pair], plan.window(crop), plan) for crop in crops]
-    valid = _valid(masks, crops, plan, pin=frames.wants_pinned)
-    shifts = _shifts(crops, pin=frames.wants_pinned)
+    valid = _valid(pairs, crops, plan, pin=frames.wants_pinned)
     table, size = frames.table(crops), (plan.height, plan.width)
-    return Places(frames=frames, table=table, size=size, crops=crops, valid=valid, shifts=shifts)
+    places = Places(frames=frames, table=table, size=size, crops=crops, valid=valid)
+    if not any(crop.is_moved for crop in crops):
+        return places
+    facts = [pairs[crop.pair].facts for crop in crops]
+    ends = [_with_black([one.input_range for one in facts]), _with_black([one.target_range for one in facts])]
+    weights, both_ends = cubics([crop.shift for crop in crops]), torch.stack(ends)
+    if frames.wants_pinned:
+        weights, both_ends = weights.pin_memory(), both_ends.pin_memory()
+    return replace(places, weights=weights, ends=both_ends)
 
 
-def _draw(plan: CropPlan, misses: Misses, samples: range) -> tuple[Crop, ...]:
+def _draw(plan: CropPlan, misses: Misses, samples: Sequence[int]) -> tuple[Crop, ...]:
     return tuple(plan.draw(sample, misses.focus(sample)) for sample in samples)
 
 
-def _cut(frames: Sequence[Ended], crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Tensor:
+def _cut(side: _Side, crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Tensor:
     """Each crop out of its frame: N C H W, in half, or in float32 if one of them is held so, or moved."""
-    cut = [_pixels(frame, crop, plan) for frame, crop in zip(frames, crops, strict=True)]
+    in_motion = iter(_moved(side, crops, plan))
+    cut = [
+        next(in_motion) if crop.is_moved else part_of(pixels, plan.window(crop))
+        for crop, pixels in zip(crops, side.lying, strict=True)
+    ]
     room = _room(crops, plan, cut[0].shape[2], common_dtype(cut), pin=pin)
     for pixels, crop, place in zip(cut, crops, room.numpy(), strict=True):
         _lay(pixels, place, crop.mirrored)
     return room.permute(0, 3, 1, 2)
 
 
-def _pixels(frame: Ended, crop: Crop, plan: CropPlan) -> StoredPixels:
-    """H W C, not mirrored yet."""
-    pixels, ends = frame
-    if crop.is_moved:
-        return moved(part_of(pixels, plan.window(crop, REACH)), crop.shift_in_frame, ends)
-    return part_of(pixels, plan.window(crop))
+def _moved(side: _Side, crops: Sequence[Crop], plan: CropPlan) -> Sequence[StoredPixels]:
+    """Those that are to be moved: H W C each, not mirrored yet."""
+    numbers = [number for number, crop in enumerate(crops) if crop.is_moved]
+    if not numbers:
+        return []
+    around = np.stack([part_of(side.scene[number], plan.window(crops[number], REACH)) for number in numbers])  # N h w C
+    weights = cubics([crops[number].shift_in_frame for number in numbers])
+    ends = _with_black([side.ends[number] for number in numbers])
+    scene = moved(torch.from_numpy(around).permute(0, 3, 1, 2), weights, ends)  # N C H W
+    done: FloatPixels = (side.encode(scene) if side.encode else scene).permute(0, 2, 3, 1).numpy()
+    return list(done)
+
+
+def _with_black(ends: Sequence[tuple[float, float]]) -> Tensor:
+    """N 2: the same, of which black, as it lies around a data window, is between the ends."""
+    return torch.tensor([(min(least, 0.0), max(greatest, 0.0)) for least, greatest in ends])
 
 
 def _mask(pair: DecodedPair, crop: Crop, plan: CropPlan) -> NDArray[np.bool_] | None:
-    """H W: which of the crop's pixels count; None when all do."""
+    """H W, not mirrored yet: which of the crop's pixels count; None when all do."""
+    if pair.valid is None and plan.may_mirror:
+        return None
     if not crop.is_moved:
         return _counts(pair, plan.window(crop), plan)
     around = _counts(pair, plan.window(crop, REACH), plan)
     return None if around is None else all_count(around)
 
 
-def _valid(
-    masks: Sequence[NDArray[np.bool_] | None], crops: Sequence[Crop], plan: CropPlan, *, pin: bool
-) -> Tensor | None:
+def _valid(pairs: Sequence[DecodedPair], crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Tensor | None:
     """N 1 H W: which pixels count; None when all do."""
+    masks = [_mask(pairs[crop.pair], crop, plan) for crop in crops]
     if all(mask is None for mask in masks):
         return None
     room = _room(crops, plan, 1, torch.bool, pin=pin)
@@ -107,14 +159,6 @@ def _valid(
 def _room(crops: Sequence[Crop], plan: CropPlan, num_channels: int, dtype: torch.dtype, *, pin: bool) -> Tensor:
     """N H W C, of which a GPU can copy at its own time if it is pinned."""
     return torch.empty(len(crops), plan.height, plan.width, num_channels, dtype=dtype, pin_memory=pin)
-
-
-def _shifts(crops: Sequence[Crop], *, pin: bool) -> Tensor | None:
-    """N 2; None when none is to be moved."""
-    if not any(crop.is_moved for crop in crops):
-        return None
-    shifts = torch.tensor([crop.shift for crop in crops])
-    return shifts.pin_memory() if pin else shifts
 
 
 def _counts(pair: DecodedPair, place: Window, plan: CropPlan) -> NDArray[np.bool_] | None:
@@ -155,22 +199,21 @@ def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[
         yield (locate(run.training, run.crops, misses, some, frames) for some in samples)
         return
     pin = run.machine.device.type == "cuda"
-    gathered = (gather(run.encoded or run.training, run.crops, misses, some, pin=pin) for some in samples)
-    if run.encoded:
-        gathered = (replace(batch, is_encoded=True) for batch in gathered)
+
+    def gathered(num_steps: int) -> Iterator[Batch]:
+        while steps := list(itertools.islice(samples, num_steps)):
+            together = [sample for some in steps for sample in some]
+            batch = gather(run.training, run.crops, misses, together, encoded=run.encoded, pin=pin)
+            yield from batch.split(len(steps))
+
     if run.machine.device.type == "cpu" and all(pair.is_in_memory for pair in run.training):
-        yield _several_at_once(gathered)
+        yield gathered(STEPS_AT_ONCE)
         return
-    prefetch = Prefetch(gathered)
+    prefetch = Prefetch(gathered(1))
     try:
         yield iter(prefetch)
     finally:
         prefetch.close()
-
-
-def _several_at_once(batches: Iterator[Batch]) -> Iterator[Batch]:
-    while some := list(itertools.islice(batches, STEPS_AT_ONCE)):
-        yield from some
 
 
 class Prefetch:

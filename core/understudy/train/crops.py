@@ -25,7 +25,7 @@ MIRRORED_SHARE = 0.25
 """Of the crops, where they may be. A shot is hardly ever seen the other way round, so that with half of them most are
 learnt later; with none, what turns round is lost: roto of mirrored frames 30 dB, in place of 48. With an eighth seeds
 lie further apart."""
-SHIFTED_SHARE = 0.5
+SHIFTED_SHARE = 0.125
 """Of the crops, where plate and target may be moved by parts of a pixel (shifts.py)."""
 BLOCK = 16
 """Side in pixels of the squares by which that difference is remembered."""

@@ -50,9 +50,13 @@ class DeviceFrames:
         table = torch.tensor(facts)
         return table.pin_memory() if self.wants_pinned else table
 
-    def cut(self, table: Tensor, height: int, width: int) -> tuple[Tensor, Tensor]:
-        """As `gather`, by a `table` on the device, which is not waited for: N Cin H W and N Cout H W, channels last."""
+    def cut(self, table: Tensor, height: int, width: int, margin: int = 0) -> tuple[Tensor, Tensor]:
+        """As `gather`, by a `table` on the device, which is not waited for: N Cin H W and N Cout H W, channels last.
+
+        `margin`: pixels more on each side.
+        """
         first, rows, columns, y, x, mirrored = table.T[..., None]  # N 1 each
+        height, width, y, x = height + 2 * margin, width + 2 * margin, y - margin, x - margin
         steps = torch.arange(width, device=table.device)
         across = x + torch.where(mirrored > 0, width - 1 - steps, steps)  # N W
         down = y + torch.arange(height, device=table.device)  # N H

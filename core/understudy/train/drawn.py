@@ -16,7 +16,7 @@ from understudy.train.device import Machine
 from understudy.train.device_frames import DeviceFrames
 from understudy.train.loss import reduce_pixels, reduce_valid
 from understudy.train.network import Understudy
-from understudy.train.shifts import shifted, still_valid
+from understudy.train.shifts import REACH, moved
 
 Self = TypeVar("Self", bound="Drawn")
 
@@ -69,6 +69,16 @@ class Batch(Drawn):
     def width(self) -> int:
         return self.input.shape[-1]
 
+    def split(self, num_steps: int) -> list[Batch]:
+        """Those of as many steps, which have as many crops each, one after the other."""
+        size = len(self.crops) // num_steps
+        return [self._of(slice(first, first + size)) for first in range(0, len(self.crops), size)]
+
+    def _of(self, crops: slice) -> Batch:
+        part = self.each(lambda tensor: tensor[crops])
+        all_count = part.valid is None or bool(part.valid.all())
+        return replace(part, crops=self.crops[crops], valid=None if all_count else part.valid)
+
     def to(self, machine: Machine) -> Batch:
         """Half stays half on the CPU, where Transfer.encode is quick at it."""
         if self.is_encoded and self.valid is None:  # float32 on a CPU: nothing is to be done
@@ -102,8 +112,10 @@ class Places(Drawn):
     """`DeviceFrames.table` of them."""
     size: tuple[int, int]
     """Of a crop, rows and columns in pixels."""
-    shifts: Tensor | None = None
-    """N 2, `Crop.shift` of each, by which they are moved when they are cut out; None when none is to be."""
+    weights: Tensor | None = None
+    """`cubics` of the crops' shifts, by which they are moved when they are cut out; None when none is to be."""
+    ends: Tensor | None = None
+    """2 N 2, where there are `weights`: of plates and of truths what `moved` takes."""
 
     @property
     def width(self) -> int:
@@ -111,13 +123,9 @@ class Places(Drawn):
 
     def to(self, machine: Machine) -> Batch:
         there = self.sent(machine)
-        plates, truths = self.frames.cut(there.table, *self.size)
-        batch = Batch(input=plates, target=truths, crops=self.crops, valid=there.valid).to(machine)
-        if there.shifts is None:
-            return batch
-        return replace(
-            batch,
-            input=shifted(batch.input, there.shifts),
-            target=shifted(batch.target, there.shifts),
-            valid=None if batch.valid is None else still_valid(batch.valid, there.shifts),
-        )
+        margin = 0 if there.weights is None else REACH
+        plates, truths = self.frames.cut(there.table, *self.size, margin)
+        if there.weights is not None and there.ends is not None:
+            plate_ends, truth_ends = there.ends.unbind()
+            plates, truths = moved(plates, there.weights, plate_ends), moved(truths, there.weights, truth_ends)
+        return Batch(input=plates, target=truths, crops=self.crops, valid=there.valid).to(machine)

@@ -137,7 +137,7 @@ def prepare_run(
         settings=settings,
         dataset=dataset,
         training=training,
-        encoded=encoded_frames(training, model, machine, crops, memory_bytes=_bytes(settings)) if may_encode else None,
+        encoded=encoded_frames(training, model, machine, memory_bytes=_bytes(settings)) if may_encode else None,
         squares=squares,
         colour=colour,
         machine=machine,

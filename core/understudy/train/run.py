@@ -11,6 +11,7 @@ from understudy.runs import RunFiles
 from understudy.settings import Settings
 from understudy.train.crops import CropPlan
 from understudy.train.device import Machine
+from understudy.train.encoded_frames import EncodedFrames
 from understudy.train.loss import ErrorMeasure
 from understudy.train.schedule import Schedule
 from understudy.train.squares import Square
@@ -37,7 +38,7 @@ class Run:
     dataset: Dataset
     training: tuple[DecodedPair, ...]
     """Of the data set, as they are learnt from: the pixels of `squares` are not valid."""
-    encoded: tuple[DecodedPair, ...] | None
+    encoded: EncodedFrames | None
     """`training` in transfer space, where that is to be had (encoded_frames.py); None: steps encode what they see."""
     squares: tuple[Square, ...]
     """By which the run is judged where there are no validation frames."""

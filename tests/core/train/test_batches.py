@@ -24,9 +24,10 @@ def test_batches_are_those_of_their_steps_and_a_thread_gathers_them_only_from_a_
 ) -> None:
     run = small_run(training=mapped_pairs(tmp_path) if is_mapped else pairs())
     misses, share = Misses(crops().interest), Share(index=1, size=2)
+    have_holes = []
     with batches_from(7, run, misses, share) as batches:
         assert len(prefetching()) == is_mapped
-        for step in (7, 8, 9):
+        for step in range(7, 27):
             samples = share.of(range(BATCH_SIZE * (step - 1), BATCH_SIZE * step))
             expected = gather(pairs(), crops(), misses, samples)
             batch = next(batches)
@@ -34,6 +35,10 @@ def test_batches_are_those_of_their_steps_and_a_thread_gathers_them_only_from_a_
             assert batch.crops == expected.crops
             assert batch.input.equal(expected.input)
             assert batch.target.equal(expected.target)
+            assert (batch.valid is None) == (expected.valid is None)
+            assert batch.valid is None or (expected.valid is not None and batch.valid.equal(expected.valid))
+            have_holes.append(batch.valid is not None)
+    assert {*have_holes} == {False, True}
     assert prefetching() == []
 
 
