@@ -242,6 +242,9 @@ class Prefetch:
                 self._thread.join(timeout=0.01)
 
     def _work(self, batches: Iterator[Batch]) -> None:
+        # Of this thread. One that has helpers makes the program have more threads than there are cores, and then none
+        # keeps awake any more between two operations: a step of the loop takes half as long again.
+        torch.set_num_threads(1)
         try:
             for batch in batches:
                 self._ready.put(batch)

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import torch
 from tests.core.train.lessons import BATCH_SIZE, crops, mapped_pairs, pairs, small_run
 
 from understudy.train.batches import batches_from, gather
@@ -45,6 +46,31 @@ def test_batches_are_those_of_their_steps_and_a_thread_gathers_them_only_from_a_
 class Unreadable(Misses):
     def focus(self, sample: int) -> Focus:
         raise OSError(f"sample {sample}")
+
+
+class Listening(Misses):
+    """Hears with how many threads the one computes that draws crops."""
+
+    def __init__(self) -> None:
+        super().__init__(crops().interest)
+        self.threads: set[int] = set()
+
+    def focus(self, sample: int) -> Focus:
+        self.threads.add(torch.get_num_threads())
+        return super().focus(sample)
+
+
+def test_the_thread_computes_alone_and_the_loop_with_all_it_has(tmp_path: Path) -> None:
+    before = torch.get_num_threads()
+    run, misses = small_run(training=mapped_pairs(tmp_path)), Listening()
+    torch.set_num_threads(2)
+    try:
+        with batches_from(1, run, misses, Share()) as batches:
+            next(batches)
+            assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert misses.threads == {1}
 
 
 def test_what_fails_on_the_thread_is_raised_in_the_loop(tmp_path: Path) -> None:
