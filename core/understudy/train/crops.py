@@ -26,7 +26,7 @@ MIRRORED_SHARE = 0.25
 learnt later; with none, what turns round is lost: roto of mirrored frames 30 dB, in place of 48. With an eighth seeds
 lie further apart."""
 SHIFTED_SHARE = 0.125
-"""Of the crops, where plate and target may be moved by parts of a pixel (shifts.py)."""
+"""Of the crops, where plate and target may be moved by parts of a pixel (shifts.py). With half roto is as good."""
 BLOCK = 16
 """Side in pixels of the squares by which that difference is remembered."""
 
