@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from typing import ParamSpec
 from unittest.mock import patch
 
 from benchmarks.throughput.bare import BareLoop, Clock, clock
 from torch import Tensor
 
-from understudy.dataset import DecodedPair
 from understudy.frames.colour import ColourRules
 from understudy.orders import Order
 from understudy.report.contact_sheet import Sheet
@@ -21,10 +21,9 @@ from understudy.settings import Settings
 from understudy.sources.sequences import SequenceSource
 from understudy.train import batches, loop, sitting
 from understudy.train.batches import batches_from, gather
-from understudy.train.crops import CropPlan, Share
+from understudy.train.crops import Share
 from understudy.train.device import Machine
 from understudy.train.drawn import Batch, Drawn
-from understudy.train.encoded_frames import EncodedFrames
 from understudy.train.misses import Misses
 from understudy.train.recorder import Recorder
 from understudy.train.run import Run
@@ -34,6 +33,8 @@ from understudy.train.sharing import Sharing
 from understudy.train.sitting import Manner
 from understudy.train.state import TrainingState
 from understudy.train.step import Learn, train_step
+
+Given = ParamSpec("Given")
 
 WARM_UP_STEPS = 20
 """A GPU has recorded by then how each kind of step is done."""
@@ -97,19 +98,14 @@ class Watch:
             with self._gathering:
                 self._turn(self.machine)
 
-    def gather(
-        self,
-        pairs: tuple[DecodedPair, ...],
-        plan: CropPlan,
-        misses: Misses,
-        samples: Sequence[int],
-        *,
-        encoded: EncodedFrames | None = None,
-        pin: bool = False,
-    ) -> Batch:
-        """batches.gather, but not in the bare loop's turn."""
-        with self._gathering:
-            return gather(pairs, plan, misses, samples, encoded=encoded, pin=pin)
+    def _locked(self, gather: Callable[Given, Batch]) -> Callable[Given, Batch]:
+        """The same, but not in the bare loop's turn."""
+
+        def locked(*given: Given.args, **named: Given.kwargs) -> Batch:
+            with self._gathering:
+                return gather(*given, **named)
+
+        return locked
 
     def _turn(self, machine: Machine) -> None:
         """What the program still draws belongs to the round that is over."""
@@ -153,7 +149,7 @@ class Watch:
         stack = ExitStack()
         stack.enter_context(patch.object(loop, "train_step", self.step))
         stack.enter_context(patch.object(loop, "batches_from", seen_batches))
-        stack.enter_context(patch.object(batches, "gather", self.gather))
+        stack.enter_context(patch.object(batches, "gather", self._locked(gather)))
         stack.enter_context(patch.object(sitting, "Reporter", SeenReporter))
         stack.enter_context(patch.object(sitting, "Recorder", SeenRecorder))
         return stack
