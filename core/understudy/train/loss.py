@@ -107,17 +107,13 @@ def _sharp(parts: Sequence[Part]) -> tuple[list[Part], Tensor]:
     """
     steeper = 1 + ABSOLUTE_SHARE / (2 * ROUNDNESS)
     """Below ROUNDNESS, than the squared error alone."""
-    large = [functional.softshrink(values, ROUNDNESS) for values, _ in parts]  # what is beyond ROUNDNESS
-    slopes = [
-        (torch.add(values, beyond, alpha=1 / steeper - 1), steeper * weight)
-        for beyond, (values, weight) in zip(large, parts, strict=True)
-    ]
-    sums = [_sum(beyond.abs_(), weight) for beyond, (_, weight) in zip(large, parts, strict=True)]
+    slopes, sums = [], []
+    for values, weight in parts:
+        large = functional.softshrink(values, ROUNDNESS)  # what is beyond ROUNDNESS
+        slopes.append((torch.add(values, large, alpha=1 / steeper - 1), steeper * weight))
+        size = large.abs_()
+        sums.append((size * weight).sum() if isinstance(weight, Tensor) else size.sum() * weight)
     return slopes, ABSOLUTE_SHARE / 2 * (sums[0] + sums[1] + sums[2])
-
-
-def _sum(values: Tensor, weight: Tensor | float) -> Tensor:
-    return (values * weight).sum() if isinstance(weight, Tensor) else values.sum() * weight
 
 
 def _gathered(slopes: Sequence[Part]) -> Tensor:
