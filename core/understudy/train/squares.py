@@ -1,13 +1,14 @@
 """Validation squares: small parts of painted frames that are never learnt from, and by which a run is judged.
 
 They lie where there is something to learn: of a matte, black squares are right before anything is learnt, and hide what
-is. And only where the like of it is seen elsewhere: with three painted frames, one square on what no other frame shows
-cost a matte 2.6 dB. They lie on the grid of blocks, so that both are known.
+is. And only where it is seen elsewhere: with three painted frames, one square on what no other frame shows cost a matte
+2.6 dB. They lie on the grid of blocks, so that both are known.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -23,9 +24,12 @@ from understudy.train.device import Machine
 from understudy.train.ends import BEYOND, part_of
 from understudy.train.network import Understudy
 from understudy.train.rarity import Rarity, blocks_of
+from understudy.train.twins import Place, Twins
 
 SIDES = (64, 48, 32, 16)
 """Pixels; of those that give enough squares the largest is taken."""
+MANY_PAIRS = 8
+"""From which on frames that show different things have squares as well: each has a small part of what is painted."""
 FEWEST, MOST = 6, 16
 """Squares of a run: by three, a matte fell by 10 dB whose unpainted frames went on to rise."""
 SHARE_OF_PIXELS = 0.03
@@ -61,6 +65,11 @@ class Square:
         return slice(self.y, self.y + self.side), slice(self.x, self.x + self.side)
 
     @property
+    def window(self) -> Window:
+        """The same, as a window."""
+        return Window.of_size(self.side, self.side, self.x, self.y)
+
+    @property
     def blocks(self) -> tuple[slice, slice]:
         """Rows and columns of its blocks."""
         (y, x), side = (self.y // BLOCK, self.x // BLOCK), self.side // BLOCK
@@ -83,8 +92,10 @@ def draw_squares(pairs: Sequence[DecodedPair], interest: Sequence[Interest], *, 
     if len(pairs) < 2:
         return ()
     rarity = Rarity(pairs, interest, _random(seed, 0))
-    for side in SIDES:
-        draw = _Draw(pairs=pairs, interest=interest, rarity=rarity, side=side, random=_random(seed, side))
+    ways: tuple[Twins | None, ...] = (Twins(pairs), None) if len(pairs) >= MANY_PAIRS else (Twins(pairs),)
+    for twins, side in itertools.product(ways, SIDES):
+        random = _random(seed, side)
+        draw = _Draw(pairs=pairs, interest=interest, rarity=rarity, twins=twins, side=side, random=random)
         if squares := draw.squares():
             return squares
     return ()
@@ -136,9 +147,13 @@ class _Draw:
     pairs: Sequence[DecodedPair]
     interest: Sequence[Interest]
     rarity: Rarity
+    twins: Twins | None
+    """None: a square need not stand in another frame."""
     side: int
     random: np.random.Generator
     found: list[Square] = field(default_factory=list)
+    kept: list[Place] = field(default_factory=list)
+    """Twins of what was found: they must be learnt from."""
 
     def squares(self) -> tuple[Square, ...]:
         self._pixels_left = SHARE_OF_PIXELS * sum(pair.window.width * pair.window.height for pair in self.pairs)
@@ -152,13 +167,14 @@ class _Draw:
     def _find(self, pair: int) -> None:
         height, width = self.pairs[pair].input.shape[:2]
         has_place = self._is_all_right or self.interest[pair].any()
-        if min(height, width) < self.side or not has_place:
+        is_hopeless = self.twins is not None and self.twins.are_hopeless
+        if min(height, width) < self.side or not has_place or is_hopeless:
             return
         for _ in range(TRIES):
             y, x = self._corner(pair)
             y, x = (min(max(at, 0), (size - self.side) // BLOCK * BLOCK) for at, size in ((y, height), (x, width)))
             square = Square(pair=pair, y=y, x=x, side=self.side)
-            if self._may_take(square):
+            if self._may_take(square) and self._stands_elsewhere(square):
                 self._pixels_left -= self.side**2
                 self._interest_left -= self._interest_in(square)
                 self.found.append(square)
@@ -182,7 +198,8 @@ class _Draw:
             self._pixels_left >= self.side**2
             and self._interest_left >= self._interest_in(square)
             and (self._is_all_right or self._interest_in(square) > 0)
-            and not any(_overlap(square, other) for other in self.found)
+            and not any(_meet(square.window, other.window) for other in self.found)
+            and not any(pair == square.pair and _meet(square.window, window) for pair, window in self.kept)
             and (valid is None or bool(valid[square.place].all()))
             and not self._is_rare(square)
         )
@@ -190,6 +207,14 @@ class _Draw:
     def _is_rare(self, square: Square) -> bool:
         taken = [blocks_of(other.pair, other.blocks) for other in (*self.found, square)]
         return self.rarity.is_rare(square.pair, square.blocks, np.concatenate(taken))
+
+    def _stands_elsewhere(self, square: Square) -> bool:
+        if self.twins is None:
+            return True
+        twin = self.twins.twin((square.pair, square.window), [(other.pair, other.window) for other in self.found])
+        if twin:
+            self.kept.append(twin)
+        return twin is not None
 
     def _interest_in(self, square: Square) -> float:
         return float(self.interest[square.pair][square.blocks].sum(dtype=np.float64))
@@ -199,8 +224,8 @@ def _random(seed: int, side: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=[seed, STREAM - side]))
 
 
-def _overlap(one: Square, other: Square) -> bool:
-    return abs(one.y - other.y) < one.side and abs(one.x - other.x) < one.side
+def _meet(one: Window, other: Window) -> bool:
+    return not one.intersect(other).is_empty
 
 
 def _within(first: int, length: int, size: int) -> tuple[int, int]:

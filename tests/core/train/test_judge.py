@@ -178,11 +178,11 @@ def test_the_end_says_when_it_was_good_enough(tmp_path: Path, run: Run) -> None:
 
 
 def painted_shot(folder: Path) -> SmallShot:
-    """Two frames large enough for squares, painted all over."""
+    """Two frames of a pan, large enough for squares, painted all over."""
     folder.mkdir()
-    random = np.random.default_rng(5)
-    for frame in (1001, 1002):
-        plate = random.random((208, 256, 3), np.float32)
+    texture = np.random.default_rng(5).random((208, 272, 3), np.float32)
+    for frame, left in ((1001, 0), (1002, 16)):
+        plate = texture[:, left : left + 256]
         write_picture(folder / f"plate.{frame}.exr", plate)
         write_picture(folder / f"paint.{frame}.exr", (0.2 + 0.5 * plate * (plate[..., :1] > 0.3)).astype(np.float32))
     return SmallShot(folder)

@@ -23,6 +23,7 @@ from understudy.train.misses import Misses
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.squares import (
     FEWEST,
+    MANY_PAIRS,
     MARGIN,
     MOST,
     MOST_DECIBELS,
@@ -40,16 +41,22 @@ CPU = Machine(device=torch.device("cpu"), bfloat16=False)
 
 
 def pairs_of(sizes: list[tuple[int, int]]) -> tuple[DecodedPair, ...]:
-    """Noise on both sides."""
+    """Noise on both sides, the same in each as far as it goes."""
+    plate, paint = np.random.default_rng(1).random((2, max(h for h, _ in sizes), max(w for _, w in sizes), 3))
+    return tuple(decoded(plate[:h, :w], paint[:h, :w]) for h, w in sizes)
+
+
+def unlike_pairs(count: int) -> tuple[DecodedPair, ...]:
+    """As of so many photographs: noise that is another one in each."""
     random = np.random.default_rng(1)
-    return tuple(decoded(random.random((h, w, 3)), random.random((h, w, 3))) for h, w in sizes)
+    return tuple(decoded(*random.random((2, 320, 480, 3))) for _ in range(count))
 
 
 def even(pairs: tuple[DecodedPair, ...]) -> Interest:
     return tuple(np.ones((-(-p.window.height // BLOCK), -(-p.window.width // BLOCK)), np.float32) for p in pairs)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     sizes=st.lists(st.tuples(st.integers(16, 400), st.integers(16, 400)), min_size=2, max_size=6),
     seed=st.integers(0, 2**63 - 1),
@@ -114,11 +121,12 @@ def test_paint_in_one_spot_is_not_withheld() -> None:
 
 
 def test_pixels_that_are_not_finite_are_no_part_of_a_square() -> None:
-    paint = np.zeros((320, 480, 3))
+    pairs = pairs_of([(320, 480)] * 4)
+    paint = pairs[0].target.astype(np.float32)
     paint[:, 100:] = np.nan
-    pairs = (decoded(np.zeros((320, 480, 3)), paint), *pairs_of([(320, 480)] * 3))
+    pairs = (decoded(pairs[0].input, paint), *pairs[1:])
     squares = draw_squares(pairs, even(pairs), seed=0)
-    assert any(one.pair for one in squares)
+    assert {one.pair for one in squares} == {0, 1, 2, 3}
     assert all(one.x + one.side <= 100 for one in squares if one.pair == 0)
 
 
@@ -189,6 +197,31 @@ def test_what_is_painted_in_one_frame_alone_is_not_withheld(seed: int) -> None:
     spot = Window(208, 96, 304, 192)
     taken = [Window(one.x, one.y, one.x + one.side, one.y + one.side) for one in squares if one.pair == 2]
     assert all(square.intersect(spot).is_empty for square in taken)
+
+
+def test_few_frames_that_show_different_things_have_none_and_many_have() -> None:
+    few, many = unlike_pairs(MANY_PAIRS - 1), unlike_pairs(MANY_PAIRS)
+    assert draw_squares(few, even(few), seed=0) == ()
+    assert len(draw_squares(many, even(many), seed=0)) >= FEWEST
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_withheld_stands_in_another_frame_where_it_is_learnt_from(seed: int) -> None:
+    """A camera moves along a wall, 80 pixels from frame to frame: what comes in last is seen in that frame alone."""
+    move, width = 80, 320
+    wall = np.random.default_rng(1).random((240, width + 3 * move, 3))
+    frames = [wall[:, number * move : number * move + width] for number in range(4)]
+    pairs = tuple(decoded(frame, 1 - frame) for frame in frames)
+    squares = draw_squares(pairs, even(pairs), seed=seed)
+    assert len(squares) >= FEWEST
+    shown = [np.zeros(wall.shape[:2], np.int64) for _ in range(2)]
+    for number in range(4):
+        shown[0][:, number * move : number * move + width] += 1
+    shown[1] += shown[0]
+    for one in squares:
+        shown[1][one.y : one.y + one.side, one.pair * move + one.x : one.pair * move + one.x + one.side] -= 1
+    assert (shown[0] > 0).all()
+    assert (shown[1] > 0).all()
 
 
 @pytest.mark.parametrize(("y", "x"), [(0, 0), (96, 112), (240, 336)])
