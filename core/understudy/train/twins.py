@@ -26,8 +26,8 @@ CELLS = 8
 """A side of a place, at least, when it is compared: the mean of a few pixels each."""
 MOST_FRAMES = 4
 """That are searched for each place: the nearest, as subjects come and go."""
-HOPELESS = 24
-"""Places without any twin, after which it is clear that the frames show different things."""
+SEARCHES = 24
+"""After which it is clear whether the frames show different things: of those of a shot most places have twins."""
 
 Place = tuple[int, Window]
 """Of one pair, by its number, in pixels of its arrays."""
@@ -44,8 +44,8 @@ class Twins:
 
     @property
     def are_hopeless(self) -> bool:
-        """Whether there are none, as in a set of photographs."""
-        return self._num_searched >= HOPELESS and not self._num_found
+        """Whether hardly any are found, as in a set of photographs."""
+        return self._num_searched >= SEARCHES and self._num_found < self._num_searched / 4
 
     def twin(self, place: Place, withheld: Iterable[Place]) -> Place | None:
         """The same thing in another frame; None where it is not found, or lies in what is `withheld`.
@@ -65,17 +65,23 @@ class Twins:
         return None
 
     def _small(self, pair: int, size: int) -> Tensor:
-        """1 Cin+Cout h w: plate and ground truth, the mean of each cell, about as bright as it looks."""
+        """1 Cin+Cout h w: plate and ground truth, cell by cell."""
         if (pair, size) not in self._reduced:
             sides = (self._pairs[pair].input, self._pairs[pair].target)
-            self._reduced[pair, size] = torch.cat([_cells(side, size) for side in sides], dim=1).asinh_()
+            self._reduced[pair, size] = torch.cat([_cells(side, size) for side in sides], dim=1)
         return self._reduced[pair, size]
 
 
 def _cells(pixels: StoredPixels, size: int) -> Tensor:
-    """H W C -> 1 C H/size W/size. Of a cell's rows two are looked at: a large set would take seconds."""
-    rows = np.asarray(pixels[size // 4 :: size // 2], np.float32)
-    return functional.avg_pool2d(torch.from_numpy(rows).permute(2, 0, 1)[None], (2, size))
+    """H W C -> 1 C H/size W/size, about as bright as it looks.
+
+    Four pixels of each cell are looked at: to go over all those of a large set would take seconds.
+    """
+    some = np.asarray(pixels[size // 4 :: size // 2, size // 4 :: size // 2], np.float32)  # 2h 2w C
+    height, width = (length // 2 * 2 for length in some.shape[:2])
+    rows = some[0:height:2] + some[1:height:2]
+    means = torch.from_numpy((rows[:, 0:width:2] + rows[:, 1:width:2]) / 4)  # h w C
+    return torch.copysign(means.abs().log1p_(), means).permute(2, 0, 1)[None]
 
 
 def _within(cells: Tensor, window: Window, size: int) -> Tensor:

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from understudy.dataset import DecodedPair
 from understudy.frames.window import Window
-from understudy.train.twins import HOPELESS, Place, Twins
+from understudy.train.twins import SEARCHES, Place, Twins
 
 Pixels = NDArray[np.float32]
 SIZE, MOVE = 256, 52
@@ -105,7 +105,7 @@ def test_frames_have_any_sizes() -> None:
 def test_photographs_of_different_things_are_given_up() -> None:
     pictures = [wall(seed)[:, :SIZE] for seed in range(4)]
     twins = Twins(pairs_of(pictures, pictures))
-    for number in range(HOPELESS):
+    for number in range(SEARCHES):
         assert not twins.are_hopeless
         assert twins.twin(place(number % 4, 32 * (number // 4), 64, 32), []) is None
     assert twins.are_hopeless
