@@ -101,7 +101,8 @@ def _found(sought: Tensor, cells: Tensor, taken: Sequence[Window], size: int) ->
         rows = slice(max(0, window.y0 // size - height + 1), -(-window.y1 // size))
         apart[rows, max(0, window.x0 // size - width + 1) : -(-window.x1 // size)] = torch.inf
     deviation = (sought - sought.mean(dim=(2, 3), keepdim=True)).square().sum()
-    if not apart.min() <= MOST_APART * deviation + GRAIN**2 * sought.numel():
+    hundredths = (apart * (100 / (MOST_APART * deviation + GRAIN**2 * sought.numel()))).round()
+    if not hundredths.min() <= 100:
         return None
-    y, x = divmod(int(apart.argmin()), apart.shape[1])
+    y, x = divmod(int(hundredths.argmin()), apart.shape[1])  # the first of those: machines round otherwise
     return x * size, y * size
