@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from unittest.mock import patch
 
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from understudy.cli.main import main as understudy
-from understudy.train import crops, fit, loss, muon, network, prepare, state, work
+from understudy.train import crops, fit, loss, muon, network, prepare, schedule, state, work
 from understudy.train.muon import Muon
 
 SHAKEN_SHARE = 1e-6
@@ -41,6 +41,42 @@ class AdamW:
 
     def zero_grad(self) -> None:
         self._adamw.zero_grad()
+
+
+class ScheduleFree(Muon):
+    """Muon of a rate that never falls, whose gradients are those near the mean of all that it came by (2405.15682)."""
+
+    MEAN_SHARE = 0.9
+    """Of where gradients are taken; the rest is where Muon is."""
+
+    def __init__(self, parameters: Iterable[nn.Parameter]) -> None:
+        super().__init__(parameters)
+        self._places = [weight.detach().clone() for weight in self.weights]
+        self._means = [weight.detach().clone() for weight in self.weights]
+        self._num_steps = 0
+
+    @torch.no_grad()
+    def step(self) -> None:
+        weights: list[Tensor] = list(self.weights)
+        torch._foreach_copy_(weights, self._places)
+        super().step()
+        torch._foreach_copy_(self._places, weights)
+        self._num_steps += 1
+        torch._foreach_lerp_(self._means, self._places, 1 / self._num_steps)
+        torch._foreach_lerp_(weights, self._means, self.MEAN_SHARE)
+
+
+@contextmanager
+def unfallen() -> Iterator[None]:
+    """Rates of both kinds stay where they begin."""
+    with patch.object(schedule, "HELD_END", 1.0), patch.object(schedule, "STEADY_END", schedule.STEADY_START):
+        yield
+
+
+@contextmanager
+def schedule_free() -> Iterator[None]:
+    with unfallen(), patch.object(state, "Muon", ScheduleFree):
+        yield
 
 
 def drawn_after_he(weights: Tensor, gain: float) -> Tensor:
@@ -70,6 +106,8 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "sharp error": partial(patch.object, work.Work, "measure", "sharp"),
     "held rate": partial(patch.object, work.Work, "fall", "held"),
     "steady fall": partial(patch.object, work.Work, "fall", "steady"),
+    "a rate that never falls": unfallen,
+    "schedule-free": schedule_free,
     "weights after He": partial(patch.object, nn.init, "orthogonal_", drawn_after_he),
     "other first weights": partial(patch.object, prepare, "FIRST_WEIGHTS", 0),
     "first units alike": partial(patch.object, prepare, "spread_first_units", lambda *_: None),

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 import torch
 from tests.core.train.lessons import CROP_SIZE, average_of, crops, first_state, machine, pairs, weights_of
 
+from understudy.train import crops as train_crops
 from understudy.train.batches import locate
 from understudy.train.crops import CropPlan
 from understudy.train.device_frames import DeviceFrames
-from understudy.train.recordings import STEPS_BEFORE, learn_for, played
+from understudy.train.drawn import Drawn
+from understudy.train.recordings import STEPS_BEFORE, Kind, learn_for, played
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Alone
 from understudy.train.state import TrainingState
 from understudy.train.step import train_step
 
-pytestmark = [
-    pytest.mark.hardware,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here"),
-]
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
 BATCH_SIZE = 2
 NUM_STEPS = 96
 """Before what they find changes where crops are drawn (misses.STEPS_BETWEEN): that the last bit may decide."""
+NUM_RECORDED = 10
+"""Kinds of step among them that come often enough."""
+
+
+@pytest.fixture(autouse=True)
+def half_of_the_crops_are_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that steps with crops that are moved come often enough, in so few, to be recorded."""
+    monkeypatch.setattr(train_crops, "SHIFTED_SHARE", 0.5)
 
 
 class OneByOne(Alone):
@@ -41,12 +50,16 @@ def learn(state: TrainingState, sharing: Alone, plan_of_crops: CropPlan) -> None
     There are steps in which units are woken, pixels do not count or crops are moved, and others.
     """
     weights = next(state.model.parameters())
-    frames = DeviceFrames(pairs(), weights.device)
     learn_so = learn_for(state, machine(weights.dtype, weights.device.type), sharing, "squared")
+    for drawn, plan in lessons(state, sharing, plan_of_crops):
+        train_step(state, drawn, plan, sharing, learn_so)
+
+
+def lessons(state: TrainingState, sharing: Alone, plan_of_crops: CropPlan) -> Iterator[tuple[Drawn, StepPlan]]:
+    frames = DeviceFrames(pairs(), next(state.model.parameters()).device)
     for step in range(1, NUM_STEPS + 1):
         drawn = locate(pairs(), plan_of_crops, state.misses, sharing.share.of_step(step, BATCH_SIZE), frames)
-        plan = StepPlan(learning_rate=1e-4 / (1 + step / 30), reduction=2 if step <= NUM_STEPS / 2 else 1)
-        train_step(state, drawn, plan, sharing, learn_so)
+        yield drawn, StepPlan(learning_rate=1e-4 / (1 + step / 30), reduction=2 if step <= NUM_STEPS / 2 else 1)
 
 
 def assert_same(state: TrainingState, other: TrainingState, most: float) -> None:
@@ -57,6 +70,24 @@ def assert_same(state: TrainingState, other: TrainingState, most: float) -> None
     torch.testing.assert_close(found, expected, rtol=2e-3, atol=most)
 
 
+def test_steps_of_many_kinds_come_often_enough_to_be_recorded() -> None:
+    """What the tests below rest on, told without a GPU."""
+    state = first_state()
+    assert state.waking
+    kinds: Counter[Kind] = Counter()
+    for step, (drawn, plan) in enumerate(lessons(state, Alone(state.model), moved_crops()), start=1):
+        state.waking.begin_step(step)
+        given = frozenset((name, part.dtype) for name, part in drawn.tensors().items())
+        kinds[Kind(reduction=plan.reduction, are_units_woken=state.waking.is_loud_heard, given=given)] += 1
+    recorded = [kind for kind, count in kinds.items() if count > STEPS_BEFORE]
+    assert len(recorded) == NUM_RECORDED
+    assert {(kind.reduction, "weights" in dict(kind.given)) for kind in recorded} == {
+        (reduction, are_moved) for reduction in (1, 2) for are_moved in (False, True)
+    }
+
+
+@needs_gpu
+@pytest.mark.hardware
 def test_recorded_steps_are_those_done_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     replayed: list[torch.cuda.CUDAGraph] = []
     replay = torch.cuda.CUDAGraph.replay
@@ -68,7 +99,7 @@ def test_recorded_steps_are_those_done_one_by_one(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(torch.cuda.CUDAGraph, "replay", noted)
     recorded, one_by_one = first_state(device="cuda"), first_state(device="cuda")
     learn(recorded, Alone(recorded.model), moved_crops())
-    assert len(set(replayed)) >= 8, "at two resolutions, of several kinds"
+    assert len(set(replayed)) == NUM_RECORDED
     assert len(replayed) > NUM_STEPS / 2
     replayed.clear()
     learn(one_by_one, OneByOne(one_by_one.model), moved_crops())
@@ -76,6 +107,8 @@ def test_recorded_steps_are_those_done_one_by_one(monkeypatch: pytest.MonkeyPatc
     assert_same(recorded, one_by_one, 1e-6)
 
 
+@needs_gpu
+@pytest.mark.hardware
 def test_a_gpu_learns_what_a_cpu_learns() -> None:
     """Of crops that are not moved: a CPU does that in float32, which 96 steps make a ten-thousandth of."""
     on_gpu, on_cpu = first_state(device="cuda"), first_state(device="cpu")
@@ -84,6 +117,8 @@ def test_a_gpu_learns_what_a_cpu_learns() -> None:
     assert_same(on_gpu, on_cpu, 1e-5)
 
 
+@needs_gpu
+@pytest.mark.hardware
 def test_a_device_that_cannot_record_goes_on_without(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
@@ -95,6 +130,8 @@ def test_a_device_that_cannot_record_goes_on_without(monkeypatch: pytest.MonkeyP
     assert_same(state, expected, 1e-6)
 
 
+@needs_gpu
+@pytest.mark.hardware
 def test_an_act_is_played_as_often_as_it_is_asked_for() -> None:
     numbers = torch.zeros(3, device="cuda")
 
