@@ -12,7 +12,7 @@ memory. Ratios are in the middle of the rounds, by the clock and by seconds of C
 disturb less; and over all rounds together, contact sheets and looks included, which a run as short as this has more of.
 A checkpoint comes too seldom for that and is told apart. Without --steps and --rounds, whole and bare take turns 100
 times on a CPU, whose speed drifts within seconds, by the four steps over which all steps' work is spread, and 5 times
-300 steps on a GPU, which works ahead. With --matte what is learnt is a matte, whose steps have more to do: an eighth of
+300 steps on a GPU, which works ahead. With --matte what is learnt is a matte, whose steps have more to do: half of
 its crops are moved by parts of a pixel, and the error is a sharper one.
 data: frames a second decoded, crops a second gathered. start: a process of its own, on the demo's shot, to its first
 step. apply: benchmarks/apply.py. set: as many pairs of 4096 x 2160 half EXR, made for it, once in memory and once in

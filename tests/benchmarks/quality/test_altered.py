@@ -25,6 +25,7 @@ HAD_ANYWAY = (
     "second looks by absolute error",
     "last units wake",
     "no shifts",
+    "an eighth shifted",
     "paint as large as white",
 )
 """By pictures, of which the shot is one; and by this one, of which the mark goes from black to half of white."""

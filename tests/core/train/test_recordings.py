@@ -10,7 +10,6 @@ import pytest
 import torch
 from tests.core.train.lessons import CROP_SIZE, average_of, crops, first_state, machine, pairs, weights_of
 
-from understudy.train import crops as train_crops
 from understudy.train.batches import locate
 from understudy.train.crops import CropPlan
 from understudy.train.device_frames import DeviceFrames
@@ -27,12 +26,6 @@ NUM_STEPS = 96
 """Before what they find changes where crops are drawn (misses.STEPS_BETWEEN): that the last bit may decide."""
 NUM_RECORDED = 10
 """Kinds of step among them that come often enough."""
-
-
-@pytest.fixture(autouse=True)
-def half_of_the_crops_are_moved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that steps with crops that are moved come often enough, in so few, to be recorded."""
-    monkeypatch.setattr(train_crops, "SHIFTED_SHARE", 0.5)
 
 
 class OneByOne(Alone):
