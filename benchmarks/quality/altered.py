@@ -44,7 +44,10 @@ class AdamW:
 
 
 class ScheduleFree(Muon):
-    """Muon of a rate that never falls, whose gradients are those near the mean of all that it came by (2405.15682)."""
+    """Muon whose gradients are those near the mean of all weights that it came by (arXiv 2405.15682).
+
+    Its rate never falls; its runs cannot be resumed.
+    """
 
     MEAN_SHARE = 0.9
     """Of where gradients are taken; the rest is where Muon is."""
