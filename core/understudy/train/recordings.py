@@ -48,6 +48,15 @@ class Kind:
     """What there is of a batch, and as what: pairs in half and in float32 may come together."""
 
 
+def kind_of(state: TrainingState, drawn: Drawn, plan: StepPlan) -> Kind:
+    """Of the step that the state's waking has been told of."""
+    return Kind(
+        reduction=plan.reduction,
+        are_units_woken=state.waking is not None and state.waking.is_loud_heard,
+        given=frozenset((name, part.dtype) for name, part in drawn.tensors().items()),
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recording:
     """One kind of step, and the places that it reads and writes."""
@@ -112,12 +121,7 @@ class Recordings:
         self._can_record = True
 
     def learn(self, drawn: Drawn, plan: StepPlan) -> tuple[Tensor, Tensor]:
-        waking = self._state.waking
-        kind = Kind(
-            reduction=plan.reduction,
-            are_units_woken=waking is not None and waking.is_loud_heard,
-            given=frozenset((name, part.dtype) for name, part in drawn.tensors().items()),
-        )
+        kind = kind_of(self._state, drawn, plan)
         if kind not in self._recordings and self._can_record and self._num_done.get(kind, 0) >= STEPS_BEFORE:
             self._record(kind, drawn, plan)
         if recording := self._recordings.get(kind):

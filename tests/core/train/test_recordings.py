@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import pytest
 import torch
@@ -14,18 +15,25 @@ from understudy.train.batches import locate
 from understudy.train.crops import CropPlan
 from understudy.train.device_frames import DeviceFrames
 from understudy.train.drawn import Drawn
-from understudy.train.recordings import STEPS_BEFORE, Kind, learn_for, played
+from understudy.train.recordings import STEPS_BEFORE, Kind, kind_of, learn_for, played
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Alone
 from understudy.train.state import TrainingState
 from understudy.train.step import train_step
 
-needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+Test = TypeVar("Test", bound=Callable[..., None])
 BATCH_SIZE = 2
 NUM_STEPS = 96
 """Before what they find changes where crops are drawn (misses.STEPS_BETWEEN): that the last bit may decide."""
 NUM_RECORDED = 10
 """Kinds of step among them that come often enough."""
+
+
+def on_a_gpu(test: Test) -> Test:
+    marked: Test = pytest.mark.hardware(
+        pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")(test)
+    )
+    return marked
 
 
 class OneByOne(Alone):
@@ -49,6 +57,7 @@ def learn(state: TrainingState, sharing: Alone, plan_of_crops: CropPlan) -> None
 
 
 def lessons(state: TrainingState, sharing: Alone, plan_of_crops: CropPlan) -> Iterator[tuple[Drawn, StepPlan]]:
+    """What each step is given, drawn when it is asked for."""
     frames = DeviceFrames(pairs(), next(state.model.parameters()).device)
     for step in range(1, NUM_STEPS + 1):
         drawn = locate(pairs(), plan_of_crops, state.misses, sharing.share.of_step(step, BATCH_SIZE), frames)
@@ -70,8 +79,7 @@ def test_steps_of_many_kinds_come_often_enough_to_be_recorded() -> None:
     kinds: Counter[Kind] = Counter()
     for step, (drawn, plan) in enumerate(lessons(state, Alone(state.model), moved_crops()), start=1):
         state.waking.begin_step(step)
-        given = frozenset((name, part.dtype) for name, part in drawn.tensors().items())
-        kinds[Kind(reduction=plan.reduction, are_units_woken=state.waking.is_loud_heard, given=given)] += 1
+        kinds[kind_of(state, drawn, plan)] += 1
     recorded = [kind for kind, count in kinds.items() if count > STEPS_BEFORE]
     assert len(recorded) == NUM_RECORDED
     assert {(kind.reduction, "weights" in dict(kind.given)) for kind in recorded} == {
@@ -79,8 +87,7 @@ def test_steps_of_many_kinds_come_often_enough_to_be_recorded() -> None:
     }
 
 
-@needs_gpu
-@pytest.mark.hardware
+@on_a_gpu
 def test_recorded_steps_are_those_done_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     replayed: list[torch.cuda.CUDAGraph] = []
     replay = torch.cuda.CUDAGraph.replay
@@ -100,8 +107,7 @@ def test_recorded_steps_are_those_done_one_by_one(monkeypatch: pytest.MonkeyPatc
     assert_same(recorded, one_by_one, 1e-6)
 
 
-@needs_gpu
-@pytest.mark.hardware
+@on_a_gpu
 def test_a_gpu_learns_what_a_cpu_learns() -> None:
     """Of crops that are not moved: a CPU does that in float32, which 96 steps make a ten-thousandth of."""
     on_gpu, on_cpu = first_state(device="cuda"), first_state(device="cpu")
@@ -110,8 +116,7 @@ def test_a_gpu_learns_what_a_cpu_learns() -> None:
     assert_same(on_gpu, on_cpu, 1e-5)
 
 
-@needs_gpu
-@pytest.mark.hardware
+@on_a_gpu
 def test_a_device_that_cannot_record_goes_on_without(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
@@ -123,8 +128,7 @@ def test_a_device_that_cannot_record_goes_on_without(monkeypatch: pytest.MonkeyP
     assert_same(state, expected, 1e-6)
 
 
-@needs_gpu
-@pytest.mark.hardware
+@on_a_gpu
 def test_an_act_is_played_as_often_as_it_is_asked_for() -> None:
     numbers = torch.zeros(3, device="cuda")
 
