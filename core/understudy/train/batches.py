@@ -50,6 +50,16 @@ class _Side:
     """For crops that are moved."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Motion:
+    """Of the crops that are moved, of plates as of truths."""
+
+    numbers: Sequence[int]
+    """Which they are, among all."""
+    weights: Tensor
+    """`cubics` of their shifts, not mirrored yet."""
+
+
 def gather(
     pairs: tuple[DecodedPair, ...],
     plan: CropPlan,
@@ -75,7 +85,8 @@ def gather(
         encode=encoded.truth.encode if encoded else None,
     )
     valid = _valid(pairs, crops, plan, pin=pin)
-    inputs, targets = (_cut(side, crops, plan, pin=pin) for side in (plates, truths))
+    motion = _motion(crops)
+    inputs, targets = (_cut(side, crops, motion, plan, pin=pin) for side in (plates, truths))
     return Batch(input=inputs, target=targets, crops=crops, valid=valid, is_encoded=encoded is not None)
 
 
@@ -101,9 +112,17 @@ def _draw(plan: CropPlan, misses: Misses, samples: Sequence[int]) -> tuple[Crop,
     return tuple(plan.draw(sample, misses.focus(sample)) for sample in samples)
 
 
-def _cut(side: _Side, crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Tensor:
+def _motion(crops: Sequence[Crop]) -> _Motion | None:
+    """None where none is."""
+    numbers = [number for number, crop in enumerate(crops) if crop.is_moved]
+    if not numbers:
+        return None
+    return _Motion(numbers=numbers, weights=cubics([crops[number].shift_in_frame for number in numbers]))
+
+
+def _cut(side: _Side, crops: Sequence[Crop], motion: _Motion | None, plan: CropPlan, *, pin: bool) -> Tensor:
     """Each crop out of its frame: N C H W, in half, or in float32 if one of them is held so, or moved."""
-    in_motion = iter(_moved(side, crops, plan))
+    in_motion = iter(_moved(side, crops, motion, plan) if motion else ())
     cut = [
         next(in_motion) if crop.is_moved else part_of(pixels, plan.window(crop))
         for crop, pixels in zip(crops, side.lying, strict=True)
@@ -114,22 +133,19 @@ def _cut(side: _Side, crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Te
     return room.permute(0, 3, 1, 2)
 
 
-def _moved(side: _Side, crops: Sequence[Crop], plan: CropPlan) -> Sequence[StoredPixels]:
+def _moved(side: _Side, crops: Sequence[Crop], motion: _Motion, plan: CropPlan) -> Sequence[StoredPixels]:
     """Those that are to be moved: H W C each, not mirrored yet."""
-    numbers = [number for number, crop in enumerate(crops) if crop.is_moved]
-    if not numbers:
-        return []
-    around = np.stack([part_of(side.scene[number], plan.window(crops[number], REACH)) for number in numbers])  # N h w C
-    weights = cubics([crops[number].shift_in_frame for number in numbers])
-    ends = _with_black([side.ends[number] for number in numbers])
-    scene = moved(torch.from_numpy(around).permute(0, 3, 1, 2), weights, ends)  # N C H W
+    parts = [part_of(side.scene[number], plan.window(crops[number], REACH)) for number in motion.numbers]
+    around = torch.from_numpy(np.stack(parts)).permute(0, 3, 1, 2)  # N C h w
+    ends = _with_black([side.ends[number] for number in motion.numbers])
+    scene = moved(around, motion.weights, ends)  # N C H W
     done: FloatPixels = (side.encode(scene) if side.encode else scene).permute(0, 2, 3, 1).numpy()
     return list(done)
 
 
 def _with_black(ends: Sequence[tuple[float, float]]) -> Tensor:
     """N 2: the same, of which black, as it lies around a data window, is between the ends."""
-    return torch.tensor([(min(least, 0.0), max(greatest, 0.0)) for least, greatest in ends])
+    return torch.from_numpy(np.array([(min(least, 0.0), max(greatest, 0.0)) for least, greatest in ends], np.float32))
 
 
 def _mask(pair: DecodedPair, crop: Crop, plan: CropPlan) -> NDArray[np.bool_] | None:

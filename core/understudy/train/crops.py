@@ -33,7 +33,7 @@ BLOCK = 16
 
 
 POINTS = 512
-"""Of one pair, that fill the cube together: a power of two."""
+"""Of one pair, that fill the cube together: a power of two. For as many passes at a time the pairs' order is drawn."""
 
 Interest = NDArray[np.float32]
 """Of one pair, rows x columns of BLOCK pixels: each block's share of what is to be learnt."""
@@ -139,8 +139,10 @@ class CropPlan:
         `missed`: what is wrong still.
         """
         turn, place_in_turn = divmod(sample, len(self._sizes))
-        pair = int(_order(self._seed, turn, len(self._sizes))[place_in_turn])
-        kind, where, down, across, mirrored, shifted, shift_down, shift_across = _point(self._seed, pair, turn)
+        some, number = divmod(turn, POINTS)
+        pair = int(_orders(self._seed, some, len(self._sizes))[number, place_in_turn])
+        point: list[float] = _points(self._seed, pair, some)[number].tolist()
+        kind, where, down, across, mirrored, shifted, shift_down, shift_across = point
         if kind < FOCUSED_SHARE:
             focus = self._focus if kind < FOCUSED_SHARE - MISSED_SHARE else missed
             y, x = self._around(focus.block(pair, where), pair, down, across)
@@ -173,21 +175,15 @@ class CropPlan:
 
 
 @lru_cache(maxsize=8)
-def _order(seed: int, turn: int, num_pairs: int) -> NDArray[np.int64]:
-    """In which the pairs come up in a pass over the set."""
-    return np.random.Generator(np.random.Philox(key=[seed, turn])).permutation(num_pairs)
-
-
-def _point(seed: int, pair: int, turn: int) -> list[float]:
-    """Eight numbers from 0 to below 1 for a pair's crop in that pass."""
-    some, number = divmod(turn, POINTS)
-    point: list[float] = _points(seed, pair, some)[number].tolist()
-    return point
+def _orders(seed: int, some: int, num_pairs: int) -> NDArray[np.int64]:
+    """POINTS num_pairs: in which the pairs come up in each of as many passes over the set."""
+    numbers = np.tile(np.arange(num_pairs), (POINTS, 1))
+    return np.random.Generator(np.random.Philox(key=[seed, some])).permuted(numbers, axis=1)
 
 
 @lru_cache(maxsize=2048)
 def _points(seed: int, pair: int, some: int) -> NDArray[np.float64]:
-    """POINTS 8."""
+    """POINTS 8: numbers from 0 to below 1 for a pair's crops in as many passes."""
     own_seed = int(np.random.SeedSequence([seed, pair, some]).generate_state(1)[0])
     engine = torch.quasirandom.SobolEngine(8, scramble=True, seed=own_seed)  # type: ignore[no-untyped-call]
     points: NDArray[np.float64] = engine.draw(POINTS, dtype=torch.float64).numpy()

@@ -27,10 +27,9 @@ def cubics(shifts: Sequence[tuple[float, float]]) -> Tensor:
 
     What is seen then stands so much further down and right: -0.5 to 0.5 pixels.
     """
-    distances = np.abs(np.arange(-REACH, REACH + 1) - np.array(shifts, np.float64)[..., None])
-    near = ((STEEP + 2) * distances - (STEEP + 3)) * distances**2 + 1
-    far = STEEP * (((distances - 5) * distances + 8) * distances - 4)
-    return torch.from_numpy(np.where(distances <= 1, near, far * (distances < 2)).astype(np.float32))
+    places = range(-REACH, REACH + 1)
+    weights = [[[_cubic(abs(place - shift)) for place in places] for shift in both] for both in shifts]
+    return torch.from_numpy(np.array(weights, np.float32))
 
 
 def moved(pixels: Tensor, weights: Tensor, ends: Tensor) -> Tensor:
@@ -50,6 +49,13 @@ def all_count(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     rows = np.logical_and.reduce([mask[first : first + height - 2 * REACH] for first in firsts])
     both: NDArray[np.bool_] = np.logical_and.reduce([rows[:, first : first + width - 2 * REACH] for first in firsts])
     return both
+
+
+def _cubic(distance: float) -> float:
+    """How much a pixel so far away counts. Number by number, of which there are too few for arrays to be quicker."""
+    if distance <= 1:
+        return ((STEEP + 2) * distance - (STEEP + 3)) * distance**2 + 1
+    return STEEP * (((distance - 5) * distance + 8) * distance - 4) if distance < 2 else 0.0
 
 
 def _mean(pixels: Tensor, weights: Tensor, axis: int) -> Tensor:

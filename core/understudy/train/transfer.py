@@ -23,8 +23,6 @@ COLOUR_GAIN = 16.0
 """Slope 4.6 at black and 0.29 at white, close to what display encodings give shadows; 400 maps to 2.7."""
 HAIR = 2.0**-12
 """What a matte's answer is nearer to black or white than this, is black or white: far less than anyone can see."""
-LARGEST_SQUARED = 1e9
-"""Beyond it 1 under the root makes no difference, not even in float64; and its square is still a float32."""
 
 
 class Transfer(nn.Module):
@@ -118,10 +116,9 @@ def _asinh(values: Tensor) -> Tensor:
     if values.device.type != "cpu":
         return torch.asinh(values)
     size = values.abs()
-    root = size.clamp(max=LARGEST_SQUARED).square_().add_(1).sqrt_()
-    torch.maximum(root, size, out=root)
+    root = torch.hypot(size, size.new_ones(()))
     bend = torch.div(size, root.add_(1), out=root)
-    return bend.mul_(size).add_(size).log1p_().copysign_(values)
+    return torch.addcmul(size, bend, size, out=bend).log1p_().copysign_(values)
 
 
 def choose_curve(channel: str, values: NDArray[np.float32]) -> tuple[float, float]:
