@@ -15,9 +15,9 @@ import OpenImageIO as oiio
 from understudy.dataset import Dataset, decode
 from understudy.dataset.decoding import MAX_THREADS
 from understudy.sources.sequences import SequenceSource
-from understudy.train.batches import gather
 from understudy.train.crops import CropPlan
 from understudy.train.fit import interests_of
+from understudy.train.gather import gather
 from understudy.train.misses import Misses
 from understudy.train.network import NetworkSpec, Understudy
 

@@ -20,10 +20,11 @@ from understudy.report.reporter import Reporter
 from understudy.settings import Settings
 from understudy.sources.sequences import SequenceSource
 from understudy.train import batches, loop, sitting
-from understudy.train.batches import batches_from, gather
+from understudy.train.batches import batches_from
 from understudy.train.crops import Share
 from understudy.train.device import Machine
 from understudy.train.drawn import Batch, Drawn
+from understudy.train.gather import gather
 from understudy.train.misses import Misses
 from understudy.train.recorder import Recorder
 from understudy.train.run import Run

@@ -14,8 +14,8 @@ from understudy.errors import UnderstudyError
 from understudy.ranks.roster import Generation
 from understudy.report.contact_sheet import Sheet, SheetRow
 from understudy.report.progress import Progress
-from understudy.train.batches import gather
 from understudy.train.checkpoint import prune_checkpoints, save_checkpoint
+from understudy.train.gather import gather
 from understudy.train.infer import answer_for
 from understudy.train.judge import Judge
 from understudy.train.loss import reduce_pixels

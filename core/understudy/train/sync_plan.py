@@ -14,10 +14,10 @@ from torch import Tensor
 
 from understudy.errors import UnderstudyError
 from understudy.settings import Compression, Settings, SyncMode
-from understudy.train.batches import gather
 from understudy.train.crops import Share
 from understudy.train.device import Machine
 from understudy.train.drawn import Batch
+from understudy.train.gather import gather
 from understudy.train.group import Group
 from understudy.train.loss import image_loss
 from understudy.train.network import Understudy

@@ -12,9 +12,9 @@ from benchmarks.throughput.shots import write_pairs
 from benchmarks.throughput.whole import WARM_UP_STEPS, Watch, train_seen
 
 from understudy.settings import Settings
-from understudy.train.batches import gather
 from understudy.train.device import Machine
 from understudy.train.drawn import Batch
+from understudy.train.gather import gather
 
 Span = tuple[float, float]
 SLOW_SECONDS = 0.3

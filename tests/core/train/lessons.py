@@ -16,11 +16,11 @@ from understudy.dataset.shelf import Shelf
 from understudy.frames.colour import ColourRules
 from understudy.runs import RunFiles
 from understudy.settings import Settings
-from understudy.train.batches import gather
 from understudy.train.checkpoint import load_checkpoint
 from understudy.train.crops import CropPlan
 from understudy.train.device import Machine
 from understudy.train.fit import fit_model
+from understudy.train.gather import gather
 from understudy.train.model_file import load_model, load_tensors
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.recordings import learn_for

@@ -9,9 +9,10 @@ import pytest
 import torch
 from tests.core.train.lessons import BATCH_SIZE, crops, mapped_pairs, pairs, small_run
 
-from understudy.train.batches import batches_from, gather
+from understudy.train.batches import batches_from
 from understudy.train.crops import Focus, Share
 from understudy.train.drawn import Batch
+from understudy.train.gather import gather
 from understudy.train.misses import Misses
 
 

@@ -14,9 +14,9 @@ from tests.core.train.decoded import decoded
 
 from understudy.frames.kinds import may_hold_directions
 from understudy.frames.window import Window
-from understudy.train.batches import gather
 from understudy.train.crops import BLOCK, MIRRORED_SHARE, POINTS, Crop, CropPlan, Focus, Share, most_interesting
 from understudy.train.ends import BEYOND, part_of
+from understudy.train.gather import gather
 from understudy.train.misses import Misses
 
 

@@ -11,8 +11,8 @@ import torch
 from tests.core.train.lessons import BATCH_SIZE, crops, first_state, pairs, take_steps
 
 from understudy.settings import Precision, Settings
-from understudy.train.batches import gather
 from understudy.train.device import choose_batch_size, choose_machine
+from understudy.train.gather import gather
 from understudy.train.misses import Misses
 from understudy.train.sharing import Alone
 

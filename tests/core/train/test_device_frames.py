@@ -11,9 +11,9 @@ from tests.core.train.decoded import decoded
 from tests.core.train.lessons import machine, pairs
 
 from understudy.dataset import DecodedPair
-from understudy.train.batches import gather, locate
 from understudy.train.crops import CropPlan
 from understudy.train.device_frames import DeviceFrames, device_frames
+from understudy.train.gather import gather, locate
 from understudy.train.misses import Misses
 
 DEVICES = [

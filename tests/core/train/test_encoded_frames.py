@@ -12,10 +12,11 @@ from tests.core.train.lessons import BATCH_SIZE, CROP_SIZE, crops, first_state, 
 
 from understudy.dataset import DecodedPair
 from understudy.train import encoded_frames as module
-from understudy.train.batches import batches_from, gather
+from understudy.train.batches import batches_from
 from understudy.train.crops import CropPlan, Share
 from understudy.train.drawn import Batch
 from understudy.train.encoded_frames import EncodedFrames, encoded_frames
+from understudy.train.gather import gather
 from understudy.train.misses import Misses
 from understudy.train.network import Understudy
 

@@ -11,10 +11,10 @@ import pytest
 import torch
 from tests.core.train.lessons import CROP_SIZE, average_of, crops, first_state, machine, pairs, weights_of
 
-from understudy.train.batches import locate
 from understudy.train.crops import CropPlan
 from understudy.train.device_frames import DeviceFrames
 from understudy.train.drawn import Drawn
+from understudy.train.gather import locate
 from understudy.train.recordings import STEPS_BEFORE, Kind, kind_of, learn_for, played
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Alone

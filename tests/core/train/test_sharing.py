@@ -26,7 +26,7 @@ from tests.core.train.together import Ended, together
 from torch import Tensor
 
 from understudy.settings import Compression
-from understudy.train.batches import gather
+from understudy.train.gather import gather
 from understudy.train.group import Group
 from understudy.train.loss import image_loss
 from understudy.train.sharing import Alone, Averaging, Gradients, Outer, Overlap, Sharing

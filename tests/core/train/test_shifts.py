@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from understudy.dataset import DecodedPair
-from understudy.train.batches import gather, locate
 from understudy.train.crops import SHIFTED_SHARE, CropPlan
 from understudy.train.device_frames import DeviceFrames
+from understudy.train.gather import gather, locate
 from understudy.train.misses import Misses
 from understudy.train.shifts import REACH, all_count, cubics, moved
 

@@ -15,10 +15,10 @@ from tests.core.train.decoded import decoded
 from understudy.dataset import DecodedPair
 from understudy.frames.psnr import PooledPsnr
 from understudy.frames.window import Window
-from understudy.train.batches import gather
 from understudy.train.crops import BLOCK, CropPlan
 from understudy.train.device import Machine
 from understudy.train.ends import BEYOND
+from understudy.train.gather import gather
 from understudy.train.misses import Misses
 from understudy.train.network import NetworkSpec, Understudy
 from understudy.train.squares import (

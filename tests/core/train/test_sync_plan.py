@@ -22,7 +22,7 @@ from torch import Tensor
 
 from understudy.errors import UnderstudyError
 from understudy.settings import Settings, SyncMode
-from understudy.train.batches import gather
+from understudy.train.gather import gather
 from understudy.train.group import Group
 from understudy.train.sync_plan import (
     AFFORDABLE_SHARE,
