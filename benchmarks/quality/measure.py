@@ -43,7 +43,7 @@ _WAYS: tuple[Trainer, ...] = (
     Ours(name="four passes", flags=SMALL, passes=4),
     Ours(name="three resolutions", flags=(*SMALL, "--multi-resolution")),
     Ours(name="crops of 256", flags=(*SMALL, "--crop-size", "256")),
-    Ours(name="batches of 4", flags=(*SMALL, "--batch-size", "4")),
+    *(Ours(name=f"batches of {crops}", flags=(*SMALL, "--batch-size", crops)) for crops in ("2", "4", "8", "16")),
     *(Ours(name=name, flags=(*SMALL, *flags)) for name, flags in (("float32", FLOAT32), *LEARNING_RATES)),
     *(Ours(name=f"float32, {name}", flags=(*SMALL, *FLOAT32, *flags)) for name, flags in LEARNING_RATES),
     Ours(name="no validation squares", flags=(*SMALL, "--no-validation-squares")),
