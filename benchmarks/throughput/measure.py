@@ -1,7 +1,7 @@
 """What understudy makes of a machine: its steps beside bare PyTorch, its arithmetic, its data path, its start.
 
-    python -m benchmarks.throughput.measure [--parts steps data start apply] [--model-size small] [--crop-size 128]
-        [--batch-size 2] [--precision auto] [--threads 0] [--device auto] [--steps 0] [--rounds 0] [--matte]
+    python -m benchmarks.throughput.measure [--parts steps data start apply] [--model-size small] [--crop-size 96]
+        [--batch-size 4] [--precision auto] [--threads 0] [--device auto] [--steps 0] [--rounds 0] [--matte]
     python -m benchmarks.throughput.measure --parts set [--pairs 50]
     python -m benchmarks.throughput.measure --parts otherwise [--way "last layer of 3 x 3"]
     python -m benchmarks.throughput.measure --parts pages
@@ -11,7 +11,7 @@ process, gives way to the bare loop every --steps steps: forward, mean squared e
 memory. Ratios are in the middle of the rounds, by the clock and by seconds of CPU, which other programs on the machine
 disturb less; and over all rounds together, contact sheets and looks included, which a run as short as this has more of.
 A checkpoint comes too seldom for that and is told apart. Without --steps and --rounds, whole and bare take turns 100
-times on a CPU, whose speed drifts within seconds, by the four steps over which all steps' work is spread, and 5 times
+times on a CPU, whose speed drifts within seconds, by the eight steps over which all steps' work is spread, and 5 times
 300 steps on a GPU, which works ahead. With --matte what is learnt is a matte, whose steps have more to do: half of
 its crops are moved by parts of a pixel, and the error is a sharper one.
 data: frames a second decoded, crops a second gathered. start: a process of its own, on the demo's shot, to its first
@@ -69,8 +69,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[: -len(ALONE)])
     parser.add_argument("--model-size", choices=("small", "medium", "large"), default="small")
-    parser.add_argument("--crop-size", type=int, default=128)
-    parser.add_argument("--batch-size", type=int, default=2)
+    parser.add_argument("--crop-size", type=int, default=96)
+    parser.add_argument("--batch-size", type=int, default=4)
     parser.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")

@@ -67,7 +67,7 @@ class Settings:
     batch_size: int = setting(
         0, "crops a step, over all ranks; 0: chosen for the device", knob="batchSize", low=0, high=65536
     )
-    crop_size: int = setting(128, "side of the random crops at full resolution", knob="cropSize", unit="pixels", low=16)
+    crop_size: int = setting(96, "side of the random crops at full resolution", knob="cropSize", unit="pixels", low=16)
     model_size: ModelSize = setting("small", "how much the network can learn, and costs", knob="modelSize")
     task: Task = setting(
         "auto", "what is painted: a matte, corrections of a picture, or another look of all of it; auto: by the pairs"

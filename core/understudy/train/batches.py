@@ -17,10 +17,10 @@ from understudy.train.gather import gather, locate
 from understudy.train.misses import Misses
 from understudy.train.run import Run
 
-STEPS_AT_ONCE = 4
+STEPS_AT_ONCE = 8
 """Whose crops are gathered together: what is to be begun for each is begun once, with Python's code in the cache.
 
-Up to three ahead, as Prefetch has them; Misses allows for that (STEPS_AHEAD).
+Up to seven ahead, of which Prefetch has three; Misses allows for that (STEPS_AHEAD).
 """
 
 

@@ -15,7 +15,7 @@ from understudy.train.crops import BLOCK, Crop, Focus, Interest, Share
 
 STEPS_BETWEEN = 100
 """Between two changes of where crops are drawn; reading the errors waits for the device."""
-STEPS_AHEAD = 4
+STEPS_AHEAD = 8
 """By which a change comes after what it rests on: so many steps' crops may have been drawn by then."""
 
 Blocks = NDArray[np.float16]

@@ -36,7 +36,7 @@ TRAINING = (
     Knob("epochs", "Epochs", "passes over the whole set; total steps = epochs x pairs / batch", 10000, low=1),
     Knob("steps", "Steps", "total steps instead of epochs; 0: from epochs", 0),
     Knob("batch_size", "Batch Size", "crops a step, over all ranks; 0: chosen for the device", 0),
-    Knob("crop_size", "Crop Size", "side of the random crops at full resolution", 128, low=16),
+    Knob("crop_size", "Crop Size", "side of the random crops at full resolution", 96, low=16),
 )
 FARM = (
     Knob("farm", "Farm", "which farm; `understudy farms` lists them. Empty: the studio's preset, else local", ""),

@@ -37,7 +37,7 @@ KNOBS = (
     KnobRow("word", "modelSize", "Model Size", "Small", ("Small", "Medium", "Large")),
     KnobRow("word", "batchSizeType", "Batch Size", "Auto", ("Auto", "Manual")),
     KnobRow("whole", "batchSize", "", 0, (), "Crops a step, over all ranks; counts when Batch Size is Manual"),
-    KnobRow("whole", "cropSize", "Crop Size", 128, (), "Side of the random crops in pixels"),
+    KnobRow("whole", "cropSize", "Crop Size", 96, (), "Side of the random crops in pixels"),
     KnobRow("number", "learningRate", "Learning Rate", 0.002, (), "Of the optimizer, at its peak; mattes take half"),
     KnobRow("whole", "seed", "Seed", 0),
     KnobRow("whole", "checkpointInterval", "Checkpoint Interval", 1000, (), "Steps"),

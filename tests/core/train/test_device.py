@@ -63,6 +63,12 @@ def test_the_batch_is_that_of_all_ranks_unless_it_shall_grow_with_them(
     assert choose_batch_size(settings, machine, 128 * 128, world_size) == expected
 
 
+@pytest.mark.parametrize(("crop_size", "num_crops"), [(32, 16), (64, 9), (Settings().crop_size, 4), (128, 2), (256, 1)])
+def test_a_cpu_takes_as_many_crops_as_come_to_the_pixels_of_four(crop_size: int, num_crops: int) -> None:
+    machine = choose_machine(Settings(device="cpu", threads=1), refuse)
+    assert choose_batch_size(Settings(), machine, crop_size**2, 1) == (num_crops, True)
+
+
 TENSORS_OF_A_STEP = """
 import resource
 import torch

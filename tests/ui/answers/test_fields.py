@@ -40,7 +40,7 @@ def test_kinds_limits_and_defaults_are_those_of_the_tables(answer: Answer) -> No
     fields = fields_of(answer)
     assert (fields["model_size"]["kind"], fields["model_size"]["choices"]) == ("word", ["small", "medium", "large"])
     crop = fields["crop_size"]
-    assert (crop["kind"], crop["default"], crop["low"], crop["unit"]) == ("whole", 128, 16, "pixels")
+    assert (crop["kind"], crop["default"], crop["low"], crop["unit"]) == ("whole", 96, 16, "pixels")
     kinds = {name: field["kind"] for name, field in fields.items()}
     assert {name: kinds[name] for name in ("minutes", "tensorboard", "initial_weights", "machines", "comment")} == {
         "minutes": "number",

@@ -63,7 +63,7 @@ def test_a_run_alone_in_full(answer: Answer, tmp_path: Path) -> None:
     assert [pair["frame"] for pair in run["pairs"]] == [1001, 1013]
     assert run["ranks"] == [{"number": 0, "state": "done", "host": "render07", "note": ""}]
     assert (run["tasks"], run["link"], run["command"]) == ([], "", RECORD.command)
-    assert run["settings"]["crop_size"] == 128
+    assert run["settings"]["crop_size"] == 96
 
 
 def test_ranks_of_a_run_that_no_farm_has_are_those_that_left_a_log(answer: Answer, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_value_out_of_range_is_said_and_the_last_one_kept(qtbot: QtBot, open_p
     panel = open_panel()
     type_number(qtbot, number(panel, "crop_size"), "3")
     assert panel.message.text.text() == "Crop Size: 3 is too low; give at least 16"
-    assert number(panel, "crop_size").line.text() == "128"
+    assert number(panel, "crop_size").line.text() == "96"
     type_number(qtbot, number(panel, "crop_size"), "32")
     assert panel.message.isHidden(), "it was mended"
 

@@ -104,7 +104,7 @@ def test_values_are_remembered_by_shot(place: Place, tmp_path: Path) -> None:
     place.training.form.set("crop_size", 64)
     place.training.note()
     place.training.choose(Source(script="/show/other.nk"))
-    assert place.training.form.value("crop_size") == 128
+    assert place.training.form.value("crop_size") == 96
     again = Place(tmp_path)
     again.training.open_newest()
     assert again.training.form.value("crop_size") == 64
