@@ -20,7 +20,7 @@ from understudy.train.run import Run
 STEPS_AT_ONCE = 8
 """Whose crops are gathered together: what is to be begun for each is begun once, with Python's code in the cache.
 
-Up to seven ahead, of which Prefetch has three; Misses allows for that (STEPS_AHEAD).
+Up to seven ahead, where Prefetch has three; Misses allows for that (STEPS_AHEAD).
 """
 
 

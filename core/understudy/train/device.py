@@ -15,8 +15,10 @@ from understudy.settings import Settings
 from understudy.train.network import WIDTHS, NetworkSpec
 
 CPU_STEP_PIXELS = 4 * 96 * 96
-"""A step: more steps of fewer pixels learn sooner, down to where the steps themselves cost the time. Four crops of 96,
-not two of 128: as many pixels, of twice as many places, and more of them where there is something to learn."""
+"""Of a step: more steps of fewer pixels learn sooner, down to where the steps themselves cost the time.
+
+Four crops of 96, not two of 128: as many pixels, of twice as many places, more of them where something is to be learnt.
+"""
 LARGEST_AUTO_BATCH = 16
 _BYTES_PER_PIXEL_AND_WIDTH = 64
 """Of a training step's memory per full-resolution pixel and channel there, all levels together: an estimate."""
