@@ -16,6 +16,8 @@ from understudy.demo.shot import DemoShot
 
 FRAMES, PAINTED = range(1, 17), (1, 6, 11, 16)
 MOVE = Move(shot=DemoShot(width=384, height=216), step=3.0)
+LARGE = Move(shot=DemoShot(width=1152, height=648), step=3.0)
+"""The same move through frames three times as large: all that is seen has three times as many pixels across."""
 KEPT_ASIDE = Move(shot=DemoShot(width=384, height=216, seed=29), step=3.0)
 """Other textures, drift and grain."""
 
@@ -36,6 +38,8 @@ DEVELOPMENT = {
     "blemishes": _street("beauty", street.blemishes),
     "look": _street("look", street.look),
     "roto": _street("matte", street.roto, wanted=MATTE),
+    "rig removal, large": _street("cleanup", street.rig, LARGE),
+    "roto, large": _street("matte", street.roto, LARGE, wanted=MATTE),
     "defocus": _photograph("deblur", footage.defocus, FOOTAGE / "hdr" / "Desk.exr"),
     "beach ball": Shot(
         kind="matte",
