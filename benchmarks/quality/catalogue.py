@@ -17,7 +17,7 @@ from understudy.demo.shot import DemoShot
 FRAMES, PAINTED = range(1, 17), (1, 6, 11, 16)
 MOVE = Move(shot=DemoShot(width=384, height=216), step=3.0)
 LARGE = Move(shot=DemoShot(width=1152, height=648), step=3.0)
-"""The same move through frames three times as large: all that is seen has three times as many pixels across."""
+"""The same move; all that is seen has three times as many pixels across."""
 KEPT_ASIDE = Move(shot=DemoShot(width=384, height=216, seed=29), step=3.0)
 """Other textures, drift and grain."""
 
