@@ -26,8 +26,9 @@ def refuse(line: str) -> None:
     [("float32", False, torch.float32), ("bfloat16", True, torch.float32), ("float64", False, torch.float64)],
 )
 def test_precision_is_kept_from_the_pixels_to_the_weights(
-    precision: Precision, bfloat16: bool, dtype: torch.dtype
+    precision: Precision, bfloat16: bool, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
     machine = choose_machine(Settings(device="cpu", precision=precision, threads=1), refuse)
     assert (machine.bfloat16, machine.dtype) == (bfloat16, dtype)
     assert str(machine) == f"CPU, {precision}, 1 threads"
@@ -43,6 +44,14 @@ def test_precision_is_kept_from_the_pixels_to_the_weights(
     assert {tensor.dtype for tensor in state.model.state_dict().values()} == {dtype}
     assert {tensor.dtype for tensor in state.averaged.state_dict().values()} == {dtype}
     assert {momentum.dtype for momentum in state.optimizer.momentum.values()} == {dtype}
+
+
+def test_bfloat16_by_detours_is_not_taken_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": True})
+    said: list[str] = []
+    machine = choose_machine(Settings(device="cpu", precision="bfloat16", threads=1), said.append)
+    assert (machine.bfloat16, machine.dtype) == (False, torch.float32)
+    assert said == ["warning: this CPU has no arithmetic in bfloat16; going on in float32"]
 
 
 @pytest.mark.parametrize(
