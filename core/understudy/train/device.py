@@ -14,11 +14,13 @@ from understudy.errors import UnderstudyError
 from understudy.settings import Settings
 from understudy.train.network import WIDTHS, NetworkSpec
 
-CPU_STEP_PIXELS = 4 * 96 * 96
-"""Of a step: more steps of fewer pixels learn sooner, down to where the steps themselves cost the time.
+STEP_PIXELS = 4 * 96 * 96
+"""Of a step without CUDA: more steps of fewer pixels learn sooner, down to where the steps themselves cost the time.
 
 Four crops of 96, not two of 128: as many pixels, of twice as many places, more of them where something is to be learnt.
 """
+SLOW_STEP_PIXELS = 2 * 96 * 96
+"""The same on a CPU without bfloat16, where pixels cost more and the steps themselves do not."""
 LARGEST_AUTO_BATCH = 16
 _BYTES_PER_PIXEL_AND_WIDTH = 64
 """Of a training step's memory per full-resolution pixel and channel there, all levels together: an estimate."""
@@ -114,7 +116,8 @@ def choose_batch_size(settings: Settings, machine: Machine, crop_pixels: int, wo
 
 def _fitting_batch(settings: Settings, machine: Machine, crop_pixels: int) -> int:
     if machine.device.type != "cuda":
-        return max(1, min(LARGEST_AUTO_BATCH, CPU_STEP_PIXELS // crop_pixels))
+        is_slow = machine.device.type == "cpu" and not machine.bfloat16
+        return max(1, min(LARGEST_AUTO_BATCH, (SLOW_STEP_PIXELS if is_slow else STEP_PIXELS) // crop_pixels))
     free_bytes = torch.cuda.mem_get_info(machine.device)[0]
     crop_bytes = crop_pixels * WIDTHS[settings.model_size][0] * _BYTES_PER_PIXEL_AND_WIDTH
     return max(1, min(LARGEST_AUTO_BATCH, free_bytes // 2 // crop_bytes))

@@ -11,7 +11,7 @@ import torch
 from tests.core.train.lessons import BATCH_SIZE, crops, first_state, pairs, take_steps
 
 from understudy.settings import Precision, Settings
-from understudy.train.device import choose_batch_size, choose_machine
+from understudy.train.device import Machine, choose_batch_size, choose_machine
 from understudy.train.gather import gather
 from understudy.train.misses import Misses
 from understudy.train.sharing import Alone
@@ -68,14 +68,20 @@ def test_bfloat16_by_detours_is_not_taken_and_that_is_said(monkeypatch: pytest.M
 def test_the_batch_is_that_of_all_ranks_unless_it_shall_grow_with_them(
     settings: Settings, world_size: int, expected: tuple[int, bool]
 ) -> None:
-    machine = choose_machine(Settings(device="cpu", threads=1), refuse)
+    machine = Machine(device=torch.device("cpu"), bfloat16=True)
     assert choose_batch_size(settings, machine, 128 * 128, world_size) == expected
 
 
-@pytest.mark.parametrize(("crop_size", "num_crops"), [(32, 16), (64, 9), (Settings().crop_size, 4), (128, 2), (256, 1)])
-def test_a_cpu_takes_as_many_crops_as_come_to_the_pixels_of_four(crop_size: int, num_crops: int) -> None:
-    machine = choose_machine(Settings(device="cpu", threads=1), refuse)
-    assert choose_batch_size(Settings(), machine, crop_size**2, 1) == (num_crops, True)
+@pytest.mark.parametrize(
+    ("crop_size", "num_crops", "num_without_bfloat16"),
+    [(32, 16, 16), (64, 9, 4), (Settings().crop_size, 4, 2), (128, 2, 1), (256, 1, 1)],
+)
+def test_a_cpu_takes_as_many_crops_as_come_to_the_pixels_of_four_or_without_bfloat16_of_two(
+    crop_size: int, num_crops: int, num_without_bfloat16: int
+) -> None:
+    for bfloat16, expected in ((True, num_crops), (False, num_without_bfloat16)):
+        machine = Machine(device=torch.device("cpu"), bfloat16=bfloat16)
+        assert choose_batch_size(Settings(), machine, crop_size**2, 1) == (expected, True)
 
 
 TENSORS_OF_A_STEP = """
