@@ -32,7 +32,7 @@ class AdamW:
         self.weights = list(parameters)
         self._adamw = torch.optim.AdamW(self.weights, betas=(0.9, 0.99), weight_decay=0.01, fused=True)
         self.learning_rate = 0.0
-        self.momentum: dict[nn.Parameter, Tensor] = {}
+        self.momentum: dict[Tensor, Tensor] = {weight: torch.zeros_like(weight) for weight in self.weights}
 
     def step(self) -> None:
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-import torch
 from torch import Tensor
 
 from understudy.errors import UnderstudyError
@@ -69,8 +68,7 @@ def load_checkpoint(files: RunFiles, step: int, state: TrainingState) -> None:
 def _state_tensors(state: TrainingState) -> dict[str, Tensor]:
     tensors = {f"weights/{name}": tensor for name, tensor in state.model.state_dict().items()}
     for name, parameter in state.model.named_parameters():
-        if parameter in state.optimizer.momentum:
-            tensors[f"momentum/{name}"] = state.optimizer.momentum[parameter]
+        tensors[f"momentum/{name}"] = state.optimizer.momentum[parameter]
     tensors |= {f"misses/{name}": tensor for name, tensor in state.misses.tensors().items()}
     return plain_tensors(tensors)
 
@@ -79,7 +77,7 @@ def _restore(state: TrainingState, tensors: dict[str, Tensor]) -> None:
     state.model.load_state_dict(_below("weights/", tensors))
     state.misses.restore(_below("misses/", tensors))
     for name, parameter in state.model.named_parameters():
-        state.optimizer.momentum[parameter] = torch.empty_like(parameter).copy_(tensors[f"momentum/{name}"])
+        state.optimizer.momentum[parameter].copy_(tensors[f"momentum/{name}"])
 
 
 def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

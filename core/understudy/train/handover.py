@@ -15,12 +15,8 @@ def hand_over(state: TrainingState, group: Group, donor_index: int) -> None:
 
     Raises GroupBroken.
     """
-    facts = torch.tensor([state.step, state.elapsed_seconds, bool(state.optimizer.momentum)], dtype=torch.float64)
+    facts = torch.tensor([state.step, state.elapsed_seconds], dtype=torch.float64)
     group.broadcast(facts, donor_index)
-    if facts[2]:  # the optimizer has momentum yet
-        _make_momentum(state)
-    else:
-        state.optimizer.momentum.clear()
     tensors = _tensors(state)
     flat = torch.cat([tensor.detach().flatten().cpu() for tensor in tensors])
     group.broadcast(flat, donor_index)
@@ -35,12 +31,5 @@ def hand_over(state: TrainingState, group: Group, donor_index: int) -> None:
 
 def _tensors(state: TrainingState) -> list[Tensor]:
     """All tensors of the state, in an order that every rank shares."""
-    kept = state.optimizer.momentum
-    momentum = [kept[parameter] for parameter in state.model.parameters() if kept]
-    return [*state.model.state_dict().values(), *state.averaged.state_dict().values(), *momentum]
-
-
-def _make_momentum(state: TrainingState) -> None:
-    """Room for the donor's, where this rank's optimizer has none."""
-    for parameter in state.model.parameters():
-        state.optimizer.momentum.setdefault(parameter, torch.zeros_like(parameter))
+    weights = [*state.model.state_dict().values(), *state.averaged.state_dict().values()]
+    return [*weights, *state.optimizer.momentum.values()]

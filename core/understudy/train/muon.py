@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import torch
 from torch import Tensor, nn
@@ -43,12 +44,17 @@ POLYNOMIALS = (
 """a x + b x^3 + c x^5, one after the other: what is between 0.001 and 1 comes to about 1 (arXiv 2505.16932)."""
 ROOM = 1.01
 """By which the first of them wants its numbers smaller than 1."""
-SMALL_SIDE = 128
-"""Of Gram matrices whose products are nothing to a GPU."""
+JOINED_SIDES = {"cpu": 32}
+LARGEST_JOINED_SIDE = 128
+"""Sides of Gram matrices that are taken together, in the corners of such as large: their products are nothing to a GPU,
+and a CPU takes longer to begin one of up to JOINED_SIDES than to do it."""
 
 
 class Muon:
     """Moves convolutions' weights, O I k k, as matrices of O rows; and biases, as matrices of one row.
+
+    What it keeps of all weights lies in rows of numbers, those of one shape together: an operation on each of them, few
+    as their numbers are, would take longer to begin than to do. Weights and their number must stay what they are.
 
     No torch.optim.Optimizer: to make one of those imports a compiler, which takes a second.
     """
@@ -57,22 +63,25 @@ class Muon:
         self.weights = list(parameters)
         self.learning_rate: float | Tensor = learning_rate
         """Of the next step; a number on the device where the steps are recorded (recordings.py)."""
-        self.momentum: dict[Tensor, Tensor] = {}
-        """Of every weight that has been moved, shaped and laid out as it: all that is kept from step to step."""
+        self._momenta, self._directions, self._turns = (Row(self.weights) for _ in range(3))
+        self._lengths = [step_length(some[0]) for some in _of_one_shape(self.weights)]
+        self.momentum: dict[Tensor, Tensor] = dict(zip(self.weights, self._momenta.parts, strict=True))
+        """Of every weight, shaped and laid out as it: all that is kept from step to step. Written, not replaced."""
 
     @torch.no_grad()
     def step(self) -> None:
-        weights: list[Tensor] = [weight for weight in self.weights if weight.grad is not None]
-        gradients = [weight.grad for weight in weights if weight.grad is not None]
-        make_one_long(gradients)
-        momenta = [self._momentum_of(weight) for weight in weights]
-        torch._foreach_lerp_(momenta, gradients, 1 - KEPT_SHARE)
-        directions = torch._foreach_lerp(gradients, momenta, KEPT_SHARE)
-        turns = equalised([_as_matrix(direction) for direction in directions])  # O I*k*k each
-        torch._foreach_mul_(turns, [step_length(weight) for weight in weights])
-        torch._foreach_mul_(turns, self.learning_rate)
+        """Every weight must have its gradient."""
+        weights: list[Tensor] = [*self.weights]
+        directions, turns = self._directions, self._turns
+        torch._foreach_copy_(directions.parts, [weight.grad for weight in weights if weight.grad is not None])
+        make_one_long(directions.numbers)
+        self._momenta.numbers.lerp_(directions.numbers, 1 - KEPT_SHARE)
+        directions.numbers.lerp_(self._momenta.numbers, KEPT_SHARE)
+        equalise(directions.stacks, turns.stacks)
+        torch._foreach_mul_(turns.stacks, self._lengths)
+        turns.numbers.mul_(self.learning_rate)
         torch._foreach_mul_(weights, 1 - self.learning_rate * WEIGHT_DECAY)
-        torch._foreach_sub_(weights, [_as_weights(*pair) for pair in zip(turns, weights, strict=True)])
+        torch._foreach_sub_(weights, turns.parts)
         if convolutions := [weight for weight in weights if weight.dim() == 4]:
             hold(convolutions, may_look=convolutions[0].device.type == "cpu")
 
@@ -80,10 +89,24 @@ class Muon:
         for parameter in self.weights:
             parameter.grad = None
 
-    def _momentum_of(self, weight: Tensor) -> Tensor:
-        if weight not in self.momentum:
-            self.momentum[weight] = torch.zeros_like(weight)
-        return self.momentum[weight]
+
+class Row:
+    """As many numbers as all weights have, one after the other."""
+
+    def __init__(self, weights: Sequence[Tensor]) -> None:
+        groups = _of_one_shape(weights)
+        self.numbers = weights[0].detach().new_zeros(sum(weight.numel() for weight in weights))
+        rooms = torch.split(self.numbers, [sum(weight.numel() for weight in group) for group in groups])
+        self.stacks = [room.view(-1, *_matrix_shape(group[0])) for room, group in zip(rooms, groups, strict=True)]
+        """L rows columns: the matrices of all weights of one shape."""
+        matrices = (matrix for stack in self.stacks for matrix in stack)
+        each = zip(chain(*groups), matrices, strict=True)
+        parts = {weight: matrix.as_strided(weight.shape, weight.stride()) for weight, matrix in each}
+        self.parts = [parts[weight] for weight in weights]
+        """Of each weight, in the order in which they were given, shaped and laid out as it.
+
+        What a row of its matrix has in which order is nothing to Muon.
+        """
 
 
 def step_length(weights: Tensor) -> float:
@@ -91,49 +114,46 @@ def step_length(weights: Tensor) -> float:
     return TURN if weights.dim() == 4 else ADAMS_SIZE * math.sqrt(weights.numel())
 
 
-def make_one_long(gradients: list[Tensor]) -> None:
+def make_one_long(gradients: Tensor) -> None:
     """In place: all of a step's together come to a length of 1; where all are nothing, they stay."""
-    length = torch.nn.utils.get_total_norm(gradients)
-    torch._foreach_mul_(gradients, 1 / length.clamp_min(torch.finfo(length.dtype).tiny))
+    length = torch.linalg.vector_norm(gradients)
+    gradients.mul_(1 / length.clamp_min(torch.finfo(length.dtype).tiny))
 
 
-def equalised(matrices: Sequence[Tensor]) -> list[Tensor]:
-    """Each, of any shape, with its singular values made the same: 0.88 to 1.12 where they were above a thousandth.
+def equalise(stacks: Sequence[Tensor], places: Sequence[Tensor]) -> None:
+    """Matrices, L m n of one shape each, with their singular values made the same: 0.88 to 1.12 where they were above a
+    thousandth of the largest. `places`: where they are written, stack by stack.
 
-    All but the first and the last product are of small Gram matrices, of several layers together. They are in the
+    All but the first and the last product are of small Gram matrices, of several shapes together. They are in the
     matrices' own precision: ranks on unlike machines must not drift apart.
     """
-    answers = list(matrices)
-    for places in _taken_together(matrices):
-        room = max(min(matrices[place].shape) for place in places)
-        grams = matrices[places[0]].new_zeros(len(places), room, room)  # L m m
-        for place, gram in zip(places, grams, strict=True):
-            matrix = matrices[place]
-            side = min(matrix.shape)
-            torch.mm(*((matrix, matrix.mT) if _lies(matrix) else (matrix.mT, matrix)), out=gram[:side, :side])
-        for place, whole in zip(places, _equalisers(grams), strict=True):
-            matrix = matrices[place]
-            side = min(matrix.shape)
-            own = whole[:side, :side]
-            answers[place] = own @ matrix if _lies(matrix) else matrix @ own
-    return answers
+    for some in _taken_together(stacks):
+        counts, room = [len(stacks[number]) for number in some], max(_side(stacks[number]) for number in some)
+        grams = stacks[some[0]].new_zeros(sum(counts), room, room)  # L m m
+        for number, gram in zip(some, torch.split(grams, counts), strict=True):
+            stack, side = stacks[number], _side(stacks[number])
+            gram[:, :side, :side] = torch.bmm(*((stack, stack.mT) if _lie(stack) else (stack.mT, stack)))
+        for number, whole in zip(some, torch.split(_equalisers(grams), counts), strict=True):
+            stack, side = stacks[number], _side(stacks[number])
+            own = whole[:, :side, :side]
+            torch.bmm(*((own, stack) if _lie(stack) else (stack, own)), out=places[number])
 
 
-def _taken_together(matrices: Sequence[Tensor]) -> list[list[int]]:
-    """Places of those whose Gram matrices are as large; on a GPU, of all small ones, in the corners of larger ones.
-
-    There a step is mostly waiting for each product to begin.
-    """
+def _taken_together(stacks: Sequence[Tensor]) -> list[list[int]]:
+    """Numbers of those whose Gram matrices are as large, or small enough not to matter; single rows by themselves."""
     groups: dict[int, list[int]] = {}
-    for place, matrix in enumerate(matrices):
-        side = min(matrix.shape)
-        is_joined = matrix.device.type != "cpu" and 1 < side < SMALL_SIDE
-        groups.setdefault(SMALL_SIDE if is_joined else side, []).append(place)
+    for number, stack in enumerate(stacks):
+        side, joined = _side(stack), JOINED_SIDES.get(stack.device.type, LARGEST_JOINED_SIDE)
+        groups.setdefault(joined if 1 < side <= joined else side, []).append(number)
     return list(groups.values())
 
 
-def _lies(matrix: Tensor) -> bool:
-    return matrix.shape[0] <= matrix.shape[1]
+def _side(stack: Tensor) -> int:
+    return min(stack.shape[1:])
+
+
+def _lie(stack: Tensor) -> bool:
+    return stack.shape[1] <= stack.shape[2]
 
 
 def _equalisers(grams: Tensor) -> Tensor:
@@ -145,9 +165,9 @@ def _equalisers(grams: Tensor) -> Tensor:
     grams = grams / scales
     wholes = factors = _polynomial(grams, *POLYNOMIALS[0])
     for polynomial in POLYNOMIALS[1:]:
-        grams = factors @ grams @ factors
+        grams = torch.bmm(torch.bmm(factors, grams), factors)
         factors = _polynomial(grams, *polynomial)
-        wholes = factors @ wholes
+        wholes = torch.bmm(factors, wholes)
     return wholes / scales.sqrt()
 
 
@@ -176,13 +196,13 @@ def hold(weights: list[Tensor], *, may_look: bool) -> None:
     torch._foreach_mul_(weights, shares)
 
 
-def _as_matrix(weights: Tensor) -> Tensor:
-    """In the order of memory of weights that lie channels last, so that nothing is copied."""
-    return weights.permute(0, 2, 3, 1).flatten(1) if weights.dim() == 4 else weights[None]
+def _of_one_shape(weights: Sequence[Tensor]) -> list[list[Tensor]]:
+    """As matrices."""
+    groups: dict[tuple[int, int], list[Tensor]] = {}
+    for weight in weights:
+        groups.setdefault(_matrix_shape(weight), []).append(weight)
+    return list(groups.values())
 
 
-def _as_weights(matrix: Tensor, like: Tensor) -> Tensor:
-    if like.dim() != 4:
-        return matrix[0]
-    outputs, inputs, rows, columns = like.shape
-    return matrix.view(outputs, rows, columns, inputs).permute(0, 3, 1, 2)
+def _matrix_shape(weight: Tensor) -> tuple[int, int]:
+    return (len(weight), weight[0].numel()) if weight.dim() == 4 else (1, weight.numel())

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from understudy.train.muon import ADAMS_SIZE, KEPT_SHARE, LARGEST_NORM, TURN, Muon, equalised, hold
+from understudy.train.muon import ADAMS_SIZE, KEPT_SHARE, LARGEST_NORM, TURN, WEIGHT_DECAY, Muon, equalise, hold
 
 
 def spread(rows: int, columns: int, *, smallest: float) -> Tensor:
@@ -18,11 +18,18 @@ def spread(rows: int, columns: int, *, smallest: float) -> Tensor:
     return made
 
 
+def equalised(stack: Tensor) -> Tensor:
+    """L rows columns."""
+    answer = torch.full_like(stack, torch.nan)
+    equalise([stack], [answer])
+    return answer
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(6, 144), (96, 864), (144, 16), (1, 24), (24, 24)])
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e4])
 def test_directions_stay_and_lengths_become_the_same(rows: int, columns: int, size: float) -> None:
     matrix = spread(rows, columns, smallest=0.03)
-    answer = equalised([matrix * size])[0]
+    answer = equalised(matrix[None] * size)[0]
     left, _, right = torch.linalg.svd(matrix, full_matrices=False)
     turned = left.mT @ answer @ right.mT  # in the matrix's own directions
     lengths = turned.diagonal()
@@ -32,9 +39,9 @@ def test_directions_stay_and_lengths_become_the_same(rows: int, columns: int, si
 
 
 def test_what_is_small_counts_too_and_nothing_stays_nothing() -> None:
-    small = torch.linalg.svdvals(equalised([spread(32, 288, smallest=1e-3)])[0])
+    small = torch.linalg.svdvals(equalised(spread(32, 288, smallest=1e-3)[None])[0])
     assert small.min() > 0.5
-    assert torch.equal(equalised([torch.zeros(8, 72)])[0], torch.zeros(8, 72))
+    assert torch.equal(equalised(torch.zeros(2, 8, 72)), torch.zeros(2, 8, 72))
 
 
 @pytest.mark.parametrize("num_inputs", [3, 16, 128])
@@ -42,16 +49,16 @@ def test_a_layer_lies_as_before_and_is_turned_by_the_same_share_whatever_its_inp
     drawn = nn.Conv2d(num_inputs, 16, 3)
     nn.init.orthogonal_(drawn.weight, gain=2**0.5)
     conv = drawn.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    before = conv.weight.detach().clone()
+    before, bias = conv.weight.detach().clone(), conv.bias.detach().clone()
     conv.weight.grad = torch.randn_like(conv.weight)
-    conv.bias.grad = None
+    conv.bias.grad = torch.zeros_like(conv.bias)
     optimizer = Muon(conv.parameters(), learning_rate=1e-3)
     optimizer.step()
     moved = conv.weight.detach() - before
     assert conv.weight.stride() == before.stride() == optimizer.momentum[conv.weight].stride()
     assert torch.linalg.svdvals(before.reshape(16, -1)).numpy() == pytest.approx(2**0.5, rel=1e-3)
     assert torch.linalg.svdvals(moved.reshape(16, -1)).numpy() == pytest.approx(TURN * 1e-3, rel=0.15)
-    assert conv.bias not in optimizer.momentum, "without a gradient it stays"
+    assert torch.equal(conv.bias.detach(), bias * (1 - 1e-3 * WEIGHT_DECAY)), "without a gradient it goes nowhere"
 
 
 def test_steps_are_adamws_in_layers_of_32_channels_and_in_biases() -> None:
@@ -91,9 +98,13 @@ def test_what_is_too_long_is_shortened_and_nothing_else(may_look: bool) -> None:
 
 def test_layers_together_are_equalised_as_each_by_itself() -> None:
     torch.manual_seed(5)
-    layers = [torch.randn(*shape) for shape in ((16, 144), (32, 16), (16, 27), (1, 24), (96, 864), (1, 6))]
-    for one, answer in zip(layers, equalised(layers), strict=True):
-        torch.testing.assert_close(answer, equalised([one])[0], rtol=1e-4, atol=1e-5)
+    shapes = ((3, 16, 144), (2, 32, 16), (1, 16, 27), (4, 1, 24), (1, 96, 864), (1, 1, 6), (1, 6, 1), (2, 48, 32))
+    stacks = [torch.randn(*shape) for shape in shapes]
+    answers = [torch.full_like(stack, torch.nan) for stack in stacks]
+    equalise(stacks, answers)
+    for stack, answer in zip(stacks, answers, strict=True):
+        for one, found in zip(stack, answer, strict=True):
+            torch.testing.assert_close(found, equalised(one[None])[0], rtol=1e-4, atol=1e-5)
 
 
 def test_to_momentum_the_gradients_of_all_steps_are_alike_long() -> None:
@@ -117,7 +128,7 @@ def test_a_step_without_a_length_leaves_momentum_and_weights_sound(length: float
     weight = nn.Parameter(torch.zeros(8, 16, 3, 3))
     optimizer = Muon([weight], learning_rate=1e-4)
     for gradient in (torch.randn_like(weight), length * torch.ones_like(weight)):
-        before = optimizer.momentum.get(weight, torch.zeros_like(weight)).clone()
+        before = optimizer.momentum[weight].clone()
         weight.grad = gradient
         optimizer.step()
     torch.testing.assert_close(optimizer.momentum[weight], before * KEPT_SHARE)

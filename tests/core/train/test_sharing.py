@@ -402,8 +402,7 @@ def trains_as_if_never_shared(state: TrainingState) -> bool:
     twin = first_state(seed=9)
     twin.model.load_state_dict(state.model.state_dict())
     for own, twins in zip(state.optimizer.weights, twin.optimizer.weights, strict=True):
-        if own in state.optimizer.momentum:
-            twin.optimizer.momentum[twins] = state.optimizer.momentum[own].clone()
+        twin.optimizer.momentum[twins].copy_(state.optimizer.momentum[own])
     twin.step = state.step
     for one in (state, twin):
         take_steps(one, Alone(one.model), 3)
