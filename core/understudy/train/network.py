@@ -80,9 +80,8 @@ class Understudy(nn.Module):
         features = self.unet(encoded)  # N W0 H W
         # the guess and what meets it stay float32: bfloat16 would round bright pixels by 1 % and band smooth ones
         with torch.autocast(encoded.device.type, enabled=False):
-            guess = functional.conv2d(encoded, self.guess_matrix[:, :, None, None], self.guess_offset)
-            weight, bias = self.last_layer()
-            both = functional.conv2d(features.to(encoded.dtype), weight, bias, padding=weight.shape[-1] // 2)
+            guess = _convolved(encoded, self.guess_matrix[:, :, None, None], self.guess_offset)
+            both = _convolved(features.to(encoded.dtype), *self.last_layer())
             gate, paint = both.chunk(2, dim=1)
             return torch.addcmul(guess + paint, guess, gate)
 
@@ -138,6 +137,15 @@ class UNet(nn.Module):
             for conv in up.children():  # one by one: nothing holds what came in any longer
                 features = conv(features)
         return features
+
+
+def _convolved(pixels: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """A convolution of as many pixels as come in. Of one pixel it is a product: PyTorch's convolution of float32 does
+    without oneDNN there on one thread, and takes half as long again."""
+    side = weight.shape[-1]
+    if side > 1 or pixels.device.type != "cpu":
+        return functional.conv2d(pixels, weight, bias, padding=side // 2)
+    return functional.linear(pixels.permute(0, 2, 3, 1), weight[:, :, 0, 0], bias).permute(0, 3, 1, 2)
 
 
 def _doubled(features: Tensor) -> Tensor:
