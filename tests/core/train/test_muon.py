@@ -58,7 +58,16 @@ def test_a_layer_lies_as_before_and_is_turned_by_the_same_share_whatever_its_inp
     assert conv.weight.stride() == before.stride() == optimizer.momentum[conv.weight].stride()
     assert torch.linalg.svdvals(before.reshape(16, -1)).numpy() == pytest.approx(2**0.5, rel=1e-3)
     assert torch.linalg.svdvals(moved.reshape(16, -1)).numpy() == pytest.approx(TURN * 1e-3, rel=0.15)
-    assert torch.equal(conv.bias.detach(), bias * (1 - 1e-3 * WEIGHT_DECAY)), "without a gradient it goes nowhere"
+    assert torch.equal(conv.bias.detach(), bias * (1 - 1e-3 * WEIGHT_DECAY)), "of no length it goes nowhere"
+
+
+def test_a_gradient_that_is_missing_is_a_fault_and_no_other_weight_s() -> None:
+    conv = nn.Conv2d(8, 16, 3)
+    before = [weight.detach().clone() for weight in conv.parameters()]
+    conv.weight.grad = torch.ones_like(conv.weight)
+    with pytest.raises(RuntimeError):
+        Muon(conv.parameters(), learning_rate=1e-3).step()
+    assert all(map(torch.equal, before, conv.parameters()))
 
 
 def test_steps_are_adamws_in_layers_of_32_channels_and_in_biases() -> None:
