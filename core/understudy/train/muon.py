@@ -44,10 +44,10 @@ POLYNOMIALS = (
 """a x + b x^3 + c x^5, one after the other: what is between 0.001 and 1 comes to about 1 (arXiv 2505.16932)."""
 ROOM = 1.01
 """By which the first of them wants its numbers smaller than 1."""
-JOINED_SIDES = {"cpu": 32}
-LARGEST_JOINED_SIDE = 128
-"""Sides of Gram matrices that are taken together, in the corners of such as large: their products are nothing to a GPU,
-and a CPU takes longer to begin one of up to JOINED_SIDES than to do it."""
+JOINED_SIDE = 128
+"""Gram matrices of up to so many rows are taken together, in the corners of such as large: nothing to a GPU."""
+CPU_JOINED_SIDE = 32
+"""The same on a CPU, which up to there takes longer to begin a product than to do it."""
 
 
 class Muon:
@@ -131,19 +131,18 @@ def equalise(stacks: Sequence[Tensor], places: Sequence[Tensor]) -> None:
         counts, room = [len(stacks[number]) for number in some], max(_side(stacks[number]) for number in some)
         grams = stacks[some[0]].new_zeros(sum(counts), room, room)  # L m m
         for number, gram in zip(some, torch.split(grams, counts), strict=True):
-            stack, side = stacks[number], _side(stacks[number])
-            gram[:, :side, :side] = torch.bmm(*((stack, stack.mT) if _lie(stack) else (stack.mT, stack)))
+            stack, side = _lying(stacks[number]), _side(stacks[number])
+            gram[:, :side, :side] = torch.bmm(stack, stack.mT)
         for number, whole in zip(some, torch.split(_equalisers(grams), counts), strict=True):
-            stack, side = stacks[number], _side(stacks[number])
-            own = whole[:, :side, :side]
-            torch.bmm(*((own, stack) if _lie(stack) else (stack, own)), out=places[number])
+            stack, side = _lying(stacks[number]), _side(stacks[number])
+            torch.bmm(whole[:, :side, :side], stack, out=_lying(places[number]))
 
 
 def _taken_together(stacks: Sequence[Tensor]) -> list[list[int]]:
     """Numbers of those whose Gram matrices are as large, or small enough not to matter; single rows by themselves."""
     groups: dict[int, list[int]] = {}
     for number, stack in enumerate(stacks):
-        side, joined = _side(stack), JOINED_SIDES.get(stack.device.type, LARGEST_JOINED_SIDE)
+        side, joined = _side(stack), CPU_JOINED_SIDE if stack.device.type == "cpu" else JOINED_SIDE
         groups.setdefault(joined if 1 < side <= joined else side, []).append(number)
     return list(groups.values())
 
@@ -152,8 +151,9 @@ def _side(stack: Tensor) -> int:
     return min(stack.shape[1:])
 
 
-def _lie(stack: Tensor) -> bool:
-    return stack.shape[1] <= stack.shape[2]
+def _lying(stack: Tensor) -> Tensor:
+    """A view, of no more rows than columns."""
+    return stack if stack.shape[1] <= stack.shape[2] else stack.mT
 
 
 def _equalisers(grams: Tensor) -> Tensor:
