@@ -12,6 +12,7 @@ from understudy.publish.loading import Loading, sections
 from understudy.publish.markdown import bullet, code, link, paragraph, table
 from understudy.publish.result import Result
 from understudy.report.course import spoken_time
+from understudy.report.run_record import RunRecord
 from understudy.settings import from_record
 from understudy.train.export.hosts import Host
 
@@ -122,12 +123,17 @@ def _history(facts: Facts) -> list[str]:
         *bullet(f"The run `{card.run_name}` began from {begun}, {record.started}; this is its step {card.step}."),
         *bullet(_source(facts.run)),
         *bullet(
-            f"Batches of {record.batch_size}, crops of {settings.crop_size} x {settings.crop_size} pixels, seed "
+            f"Batches of {_sizes(record)}, crops of {settings.crop_size} x {settings.crop_size} pixels, seed "
             f"{settings.seed}; {', '.join(versions)}."
         ),
         "",
         *code("", record.command),
     ]
+
+
+def _sizes(record: RunRecord) -> str:
+    first = record.first_steps
+    return f"{record.batch_size}" + (f" ({first.size} in the first {first.steps} steps)" if first else "")
 
 
 def _source(run: RunFacts) -> str:

@@ -61,6 +61,16 @@ class Host:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FirstSteps:
+    """Those of a run that have fewer crops than the others."""
+
+    steps: int
+    """How many they are."""
+    size: int
+    """Crops a step."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunRecord:
     """Everything that is needed to know, repeat or resume a run."""
 
@@ -89,6 +99,8 @@ class RunRecord:
     state: RunState = "training"
     ended: str = ""
     """ISO 8601 with zone; empty while training."""
+    first_steps: FirstSteps | None = None
+    """Of a batch that grows."""
 
 
 def write_record(path: Path, record: RunRecord) -> None:
@@ -164,7 +176,19 @@ def _record_of(data: JsonObject) -> RunRecord:
         device=_field(data, "device", str),
         state=_word(data, "state", get_args(RunState)),
         ended=_field(data, "ended", str),
+        first_steps=_first_steps_of(data),
     )
+
+
+def _first_steps_of(record: JsonObject) -> FirstSteps | None:
+    """Earlier versions' batches did not grow."""
+    if record.get("first_steps") is None:
+        return None
+    data = _field(record, "first_steps", dict)
+    found = FirstSteps(steps=_field(data, "steps", int), size=_field(data, "size", int))
+    if min(found.size, found.steps) < 1:
+        raise ValueError(f"field 'first_steps' has {found.steps} steps of {found.size} crops")
+    return found
 
 
 def _pair_of(data: JsonObject) -> PairRecord:

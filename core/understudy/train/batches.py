@@ -32,7 +32,7 @@ def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[
     nothing, or spares it a disk, as what is mapped may lie there. For a CPU a few are gathered when one is asked for:
     the thread would take a core and Python's lock away from the step.
     """
-    samples = (share.of_step(each, run.batch_size) for each in itertools.count(step))
+    samples = (share.computed(run.batch.samples(each)) for each in itertools.count(step))
     if frames := device_frames(run.training, run.machine):
         yield (locate(run.training, run.crops, misses, some, frames) for some in samples)
         return
@@ -42,7 +42,7 @@ def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[
         while steps := list(itertools.islice(samples, num_steps)):
             together = [sample for some in steps for sample in some]
             batch = gather(run.training, run.crops, misses, together, encoded=run.encoded, pin=pin)
-            yield from batch.split(len(steps))
+            yield from batch.split([len(some) for some in steps])
 
     if run.machine.device.type == "cpu" and all(pair.is_in_memory for pair in run.training):
         yield gathered(STEPS_AT_ONCE)

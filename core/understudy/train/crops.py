@@ -79,9 +79,8 @@ class Share:
         start = self.index * each + min(self.index, more)
         return samples[start : start + each + (self.index < more)]
 
-    def of_step(self, step: int, batch_size: int) -> range:
-        """What this rank computes in a step, counted from 1: its samples, or one for nothing where it has none."""
-        samples = range((step - 1) * batch_size, step * batch_size)
+    def computed(self, samples: range) -> range:
+        """What this rank computes of a step: its samples, or one for nothing where it has none."""
         return self.of(samples) or samples[:1]
 
     def weight(self, batch_size: int) -> float:

@@ -11,7 +11,9 @@ import torch
 
 from understudy.allocator import keep_blocks_of_a_step
 from understudy.errors import UnderstudyError
+from understudy.report.run_record import FirstSteps
 from understudy.settings import Settings
+from understudy.train.batch_plan import BatchPlan
 from understudy.train.network import WIDTHS, NetworkSpec
 
 STEP_PIXELS = 4 * 96 * 96
@@ -19,8 +21,13 @@ STEP_PIXELS = 4 * 96 * 96
 
 Four crops of 96, not two of 128: as many pixels, of twice as many places, more of them where something is to be learnt.
 """
-SLOW_STEP_PIXELS = 2 * 96 * 96
-"""The same on a CPU without bfloat16, where pixels cost more and the steps themselves do not."""
+FEWER_STEP_PIXELS = 2 * 96 * 96
+"""The same of the first steps on a CPU: early on most is learnt by most steps, later few crops leave more to chance.
+
+And of ranks without bfloat16, to which pixels cost more and the steps themselves do not.
+"""
+FIRST_STEPS, SLOW_FIRST_STEPS = 400, 1200
+"""That are so small; and without bfloat16."""
 LARGEST_AUTO_BATCH = 16
 _BYTES_PER_PIXEL_AND_WIDTH = 64
 """Of a training step's memory per full-resolution pixel and channel there, all levels together: an estimate."""
@@ -103,24 +110,33 @@ def free_bytes(machine: Machine) -> int:
     return torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
 
 
-def choose_batch_size(settings: Settings, machine: Machine, crop_pixels: int, world_size: int) -> tuple[int, bool]:
-    """(Crops a step over all ranks, whether it was chosen here). The choice depends on rank 0's device; it is recorded.
+def choose_batch(settings: Settings, machine: Machine, crop_pixels: int, world_size: int) -> BatchPlan:
+    """What the settings ask for, or else what suits rank 0's device; it is recorded.
 
-    A batch chosen here has at least one crop for every rank.
+    A batch chosen here has at least one crop for every rank. Of one rank it grows; several divide it already.
     """
-    growth = world_size if settings.scale_batch else 1
+    scale = world_size if settings.scale_batch else 1
     if settings.batch_size:
-        return settings.batch_size * growth, False
-    return max(world_size, _fitting_batch(settings, machine, crop_pixels) * growth), True
+        return BatchPlan(size=settings.batch_size * scale)
+    size, first_size = _fitting_sizes(settings, machine, crop_pixels)
+    is_slow = machine.device.type == "cpu" and not machine.bfloat16
+    if world_size == 1 and first_size < size:
+        steps = SLOW_FIRST_STEPS if is_slow else FIRST_STEPS
+        return BatchPlan(size=size, first=FirstSteps(steps=steps, size=first_size))
+    return BatchPlan(size=max(world_size, (first_size if is_slow else size) * scale))
 
 
-def _fitting_batch(settings: Settings, machine: Machine, crop_pixels: int) -> int:
+def _fitting_sizes(settings: Settings, machine: Machine, crop_pixels: int) -> tuple[int, int]:
+    """Crops of a step, and of one of the first."""
     if machine.device.type != "cuda":
-        is_slow = machine.device.type == "cpu" and not machine.bfloat16
-        return max(1, min(LARGEST_AUTO_BATCH, (SLOW_STEP_PIXELS if is_slow else STEP_PIXELS) // crop_pixels))
+        size, fewer = (
+            max(1, min(LARGEST_AUTO_BATCH, pixels // crop_pixels)) for pixels in (STEP_PIXELS, FEWER_STEP_PIXELS)
+        )
+        return size, fewer if machine.device.type == "cpu" else size
     free_bytes = torch.cuda.mem_get_info(machine.device)[0]
     crop_bytes = crop_pixels * WIDTHS[settings.model_size][0] * _BYTES_PER_PIXEL_AND_WIDTH
-    return max(1, min(LARGEST_AUTO_BATCH, free_bytes // 2 // crop_bytes))
+    size = max(1, min(LARGEST_AUTO_BATCH, free_bytes // 2 // crop_bytes))
+    return size, size
 
 
 def _device(settings: Settings, warn: Callable[[str], None]) -> torch.device:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -69,10 +70,10 @@ class Batch(Drawn):
     def width(self) -> int:
         return self.input.shape[-1]
 
-    def split(self, num_steps: int) -> list[Batch]:
-        """Those of as many steps, which have as many crops each, one after the other."""
-        size = len(self.crops) // num_steps
-        return [self._of(slice(first, first + size)) for first in range(0, len(self.crops), size)]
+    def split(self, sizes: Sequence[int]) -> list[Batch]:
+        """Those of as many steps, which have so many crops, one after the other."""
+        ends = itertools.accumulate(sizes)
+        return [self._of(slice(end - size, end)) for size, end in zip(sizes, ends, strict=True)]
 
     def _of(self, crops: slice) -> Batch:
         part = self.each(lambda tensor: tensor[crops])

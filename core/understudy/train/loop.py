@@ -63,7 +63,7 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
             if is_meeting_point:
                 pace.agree(step, agreed.elapsed_seconds)
                 if state.misses.is_change_due(step):
-                    state.misses.change(step, run.batch_size, sharing)
+                    state.misses.change(step, run.batch, sharing)
             state.elapsed_seconds = pace.elapsed_at(step)
             pen.after_step(loss, plan)
             is_over = is_meeting_point and run.schedule.is_over(step, state.elapsed_seconds)

@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from understudy.train.crops import BLOCK, Crop, Focus, Interest, Share
+from understudy.train.batch_plan import BatchPlan
+from understudy.train.crops import BLOCK, Crop, Focus, Interest
 
 STEPS_BETWEEN = 100
 """Between two changes of where crops are drawn; reading the errors waits for the device."""
@@ -25,10 +26,8 @@ Blocks = NDArray[np.float16]
 class Ranks(Protocol):
     """Who trains together."""
 
-    share: Share
-
-    def pool(self, table: Tensor) -> Share:
-        """Add up the ranks' tables, in place, where these are to draw alike; gives whose crops stand in it then."""
+    def pool(self, rows: Tensor) -> Tensor:
+        """Rows of this rank's crops, step by step -> of all ranks', where these are to draw alike."""
 
 
 @dataclass(frozen=True)
@@ -84,17 +83,13 @@ class Misses:
     def is_change_due(self, step: int) -> bool:
         return step - self._changed_step >= STEPS_BETWEEN
 
-    def change(self, step: int, batch_size: int, ranks: Ranks) -> None:
+    def change(self, step: int, batch: BatchPlan, ranks: Ranks) -> None:
         """From STEPS_AHEAD steps later on, draw by what was found wrong up to `step`. May raise GroupBroken."""
-        own = ranks.share.of(range(batch_size))
-        rows = self._rows()  # S N 4+rows*columns
-        table = torch.zeros(len(rows), batch_size, rows.shape[2])
-        table[:, own.start : own.stop] = rows[:, : len(own)]
-        pooled = ranks.pool(table).of(range(batch_size))
-        self._lay(table[:, pooled.start : pooled.stop], self._known)
+        self._lay(ranks.pool(self._rows()), self._known)
         self._noted.clear()
         self._changed_step = step
-        self._emphases = (self._emphases[1], self._emphasis((step + STEPS_AHEAD) * batch_size, self._known.copy()))
+        first_sample = batch.samples(step + STEPS_AHEAD).stop
+        self._emphases = (self._emphases[1], self._emphasis(first_sample, self._known.copy()))
 
     def tensors(self) -> dict[str, Tensor]:
         """All of it, for `restore`; what was noted since the last change is in it, and as if it were known already."""
@@ -119,15 +114,15 @@ class Misses:
         self._emphases = (former, newest)
 
     def _rows(self) -> Tensor:
-        """S N 4+rows*columns: of each step and crop its place, and the errors."""
-        places = torch.tensor([one.places for one in self._noted], dtype=torch.float32)  # S N 4
-        errors = torch.stack([one.errors for one in self._noted]).cpu()  # S N rows columns
-        return torch.cat([places, errors.flatten(2)], dim=2)
+        """K 4+rows*columns: of each crop, step by step, its place, and the errors."""
+        places = torch.tensor([place for one in self._noted for place in one.places], dtype=torch.float32)  # K 4
+        errors = torch.cat([one.errors for one in self._noted]).cpu()  # K rows columns
+        return torch.cat([places, errors.flatten(1)], dim=1)
 
     def _lay(self, table: Tensor, blocks: Blocks) -> None:
         """`table`: like `_rows`; newer ones cover older ones. Blocks past a frame's ends are nobody's."""
         num_rows, num_columns = self._noted[0].errors.shape[1:]
-        crops = table.flatten(0, 1).numpy()  # K 4+rows*columns
+        crops = table.numpy()
         pairs, tops, lefts, mirrored = crops[:, :4].astype(np.int64).T[..., None, None]  # K 1 1 each
         errors = crops[:, 4:].reshape(len(crops), num_rows, num_columns)
         errors = np.where(mirrored, errors[:, :, ::-1], errors)

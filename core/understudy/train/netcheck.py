@@ -28,7 +28,7 @@ from understudy.settings import Settings
 from understudy.train.admission import admitted, fitted_to
 from understudy.train.company import GROUP_TIMEOUT, DeskStore
 from understudy.train.crops import Share
-from understudy.train.device import Machine, choose_batch_size, choose_machine
+from understudy.train.device import Machine, choose_batch, choose_machine
 from understudy.train.drawn import Batch
 from understudy.train.group import Group, GroupBroken
 from understudy.train.network import NetworkSpec, Understudy
@@ -129,9 +129,9 @@ def _agreed_batch_size(meeting: Meeting, settings: Settings, machine: Machine) -
     """Rank 0 chooses it for its device."""
     if not meeting.leads:
         return meeting.member.batch_size()
-    batch_size, _ = choose_batch_size(settings, machine, settings.crop_size**2, meeting.place.world_size)
-    meeting.member.fix_terms(batch_size)
-    return batch_size
+    batch = choose_batch(settings, machine, settings.crop_size**2, meeting.place.world_size)
+    meeting.member.fix_terms(batch.size)
+    return batch.size
 
 
 def _measurements(meeting: Meeting, generation: Generation, settings: Settings, machine: Machine) -> list[str]:

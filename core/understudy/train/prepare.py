@@ -18,8 +18,9 @@ from understudy.report.events import require_tensorboard
 from understudy.report.progress import Progress
 from understudy.runs import RunFiles
 from understudy.settings import Settings, total_steps
+from understudy.train.batch_plan import BatchPlan
 from understudy.train.crops import CropPlan, Interest
-from understudy.train.device import Machine, choose_batch_size
+from understudy.train.device import Machine, choose_batch
 from understudy.train.encoded_frames import encoded_frames
 from understudy.train.first_units import spread_first_units
 from understudy.train.fit import fit_model, interests_of, preview_of
@@ -109,24 +110,29 @@ def prepare_run(
     machine: Machine,
     model: Understudy,
     progress: Progress,
+    batch: BatchPlan | None,
     world_size: int,
 ) -> Run:
-    """Everything that the steps need, chosen and said. `model` is still on the CPU."""
+    """Everything that the steps need, chosen and said. `model` is still on the CPU.
+
+    `batch`: what was chosen when the run began, or by rank 0; None: it is chosen here, for so many ranks.
+    """
     if settings.tensorboard:
         require_tensorboard()
     interest = interests_of(model, dataset.training)
     squares = draw_squares(dataset.training, interest) if _wants_squares(settings, dataset) else ()
     work = work_of(settings.task, dataset)
     crops = _crop_plan(settings, dataset, left_to_learn(interest, squares), work)
-    batch_size, is_auto = choose_batch_size(settings, machine, crops.height * crops.width, world_size)
-    steps = total_steps(settings, len(dataset.training), batch_size)
+    is_auto = batch is None and not settings.batch_size
+    batch = batch or choose_batch(settings, machine, crops.height * crops.width, world_size)
+    steps = total_steps(settings, len(dataset.training), batch.size)
     progress.say(f"Channels: {','.join(dataset.input_channels)} -> {','.join(dataset.target_channels)}")
     progress.say(f"Task: {work}")
     progress.say(f"Pairs: {len(dataset.training)} to train on, {len(dataset.validation)} to validate")
     if squares:
         progress.say(f"Validation Squares: {_in_words(squares, dataset)}")
     progress.say(f"Device: {machine}")
-    progress.say(f"Batch Size: {batch_size}{' (Auto)' if is_auto else ''}")
+    progress.say(f"Batch Size: {batch.in_words()}{' (Auto)' if is_auto else ''}")
     progress.say(f"Crop Size: {crops.width}x{crops.height}")
     progress.say(f"Total Steps: {steps}" + (f" or {settings.minutes:g} minutes" if settings.minutes else ""))
     training = withheld(dataset.training, squares)
@@ -145,7 +151,7 @@ def prepare_run(
         measure=work.measure,
         miss_power=work.miss_power,
         wakes=work.wakes,
-        batch_size=batch_size,
+        batch=batch,
         crops=crops,
         previews=tuple(preview_of(model, pair, settings.crop_size) for pair in dataset.validation),
     )

@@ -168,9 +168,9 @@ class Recorder:
 
     def _crop_rows(self, reduction: int) -> list[SheetRow]:
         """The step's own crops, at the resolution it trained on."""
-        run, seen = self._run, self._state.step * self._run.batch_size
-        num_crops = min(max(run.batch_size, FEWEST_SHEET_CROPS), MOST_SHEET_CROPS, seen)
-        batch = gather(run.training, run.crops, self._state.misses, range(seen - num_crops, seen))
+        run, own = self._run, self._run.batch.samples(self._state.step)
+        num_crops = min(max(len(own), FEWEST_SHEET_CROPS), MOST_SHEET_CROPS, own.stop)
+        batch = gather(run.training, run.crops, self._state.misses, range(own.stop - num_crops, own.stop))
         inputs = reduce_pixels(batch.input.float(), reduction).permute(0, 2, 3, 1).numpy()  # N h w Cin
         targets = reduce_pixels(batch.target.float(), reduction).permute(0, 2, 3, 1).numpy()  # N h w Cout
         return [

@@ -9,6 +9,7 @@ from understudy.frames.colour import ColourRules
 from understudy.frames.image import FloatPixels
 from understudy.runs import RunFiles
 from understudy.settings import Settings
+from understudy.train.batch_plan import BatchPlan
 from understudy.train.crops import CropPlan
 from understudy.train.device import Machine
 from understudy.train.encoded_frames import EncodedFrames
@@ -51,8 +52,7 @@ class Run:
     """`Misses` takes it."""
     wakes: bool
     """Last units that are off where much is wrong are woken (waking.py)."""
-    batch_size: int
-    """Crops a step, over all ranks."""
+    batch: BatchPlan
     crops: CropPlan
     previews: tuple[Preview, ...]
     """One per validation frame."""

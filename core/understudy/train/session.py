@@ -23,6 +23,7 @@ from understudy.report.versions import versions
 from understudy.runs import RunFiles, find_run, new_run_name
 from understudy.settings import OF_ONE_RANK, Settings, to_record
 from understudy.train.admission import admitted, fitted_to
+from understudy.train.batch_plan import BatchPlan
 from understudy.train.checkpoint import load_checkpoint
 from understudy.train.device import Machine, choose_machine
 from understudy.train.model_file import load_model
@@ -93,7 +94,7 @@ def _begin(order: Order, files: RunFiles, manner: Manner, progress: Progress, me
     machine = _machine(settings, meeting, progress)
     with decoded_frames(pairs, settings, order.skip_unreadable, progress, files.name if meeting else None) as dataset:
         model = first_model(settings, dataset, progress)
-        run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, _world_size(meeting))
+        run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, None, _world_size(meeting))
         _fix_terms(run, meeting)
         record = lay_down(order, pairs, files, command=manner.command)
         return lead(run, _first_state(model, run), _renewed(record, run, order), manner, progress, meeting)
@@ -103,8 +104,6 @@ def _go_on(order: Order, files: RunFiles, manner: Manner, progress: Progress, me
     """From the newest checkpoint, alone or as rank 0."""
     record, settings = read_record(files.record), order.settings
     has_begun = record.state != "submitted"
-    if has_begun:
-        settings = dataclasses.replace(settings, batch_size=record.batch_size, scale_batch=False)
     pairs = order.source.pairs()
     machine = _machine(settings, meeting, progress)
     remove_partials(files.directory, files.name)
@@ -112,7 +111,8 @@ def _go_on(order: Order, files: RunFiles, manner: Manner, progress: Progress, me
     with decoded_frames(pairs, settings, record.skip_unreadable, progress, files.name if meeting else None) as dataset:
         model = load_model(files.model(newest)).model if newest else first_model(settings, dataset, progress)
         refuse_other_channels(model, dataset, files.record)
-        run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, _world_size(meeting))
+        batch = _recorded_batch(record, meeting) if has_begun else None
+        run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, batch, _world_size(meeting))
         state = _first_state(model, run)
         if newest:
             load_checkpoint(files, newest, state)
@@ -128,14 +128,14 @@ def _go_on(order: Order, files: RunFiles, manner: Manner, progress: Progress, me
 
 def _follow(order: Order, files: RunFiles, manner: Manner, progress: Progress, meeting: Meeting) -> int:
     """As any other rank: on rank 0's terms, from the state that the others have."""
-    machine = _machine(order.settings, meeting, progress)
+    settings, size = order.settings, meeting.place.world_size
+    machine = _machine(settings, meeting, progress)
     pairs = order.source.pairs()
-    with decoded_frames(pairs, order.settings, order.skip_unreadable, progress, files.name) as dataset:
+    with decoded_frames(pairs, settings, order.skip_unreadable, progress, files.name) as dataset:
         meeting.member.hold_pairs(pair_digests(dataset))
-        batch_size = meeting.member.batch_size()
-        settings = dataclasses.replace(order.settings, batch_size=batch_size, scale_batch=False)
+        batch = BatchPlan(size=meeting.member.batch_size())
         model = first_model(settings, dataset, progress)
-        run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, meeting.place.world_size)
+        run = prepare_run(files, settings, dataset, order.colour, machine, model, progress, batch, size)
         return follow(run, _first_state(model, run), manner, progress, meeting)
 
 
@@ -155,10 +155,15 @@ def _world_size(meeting: Meeting | None) -> int:
     return meeting.place.world_size if meeting else 1
 
 
+def _recorded_batch(record: RunRecord, meeting: Meeting | None) -> BatchPlan:
+    """As it was when the run began. Ranks that divide it have all of it in every step."""
+    return BatchPlan(size=record.batch_size, first=None if meeting else record.first_steps)
+
+
 def _fix_terms(run: Run, meeting: Meeting | None) -> None:
     if meeting:
         meeting.member.hold_pairs(pair_digests(run.dataset))
-        meeting.member.fix_terms(run.batch_size)
+        meeting.member.fix_terms(run.batch.size)
 
 
 def _is_unfinished(files: RunFiles, settings: Settings) -> bool:
@@ -188,7 +193,8 @@ def _renewed(record: RunRecord, run: Run, order: Order) -> RunRecord:
             pairs=pair_records([pair.pair for pair in run.dataset.pairs]),
             versions=versions(torch.__version__),
             host=this_host(),
-            batch_size=run.batch_size,
+            batch_size=run.batch.size,
+            first_steps=run.batch.first,
         )
     settings = to_record(dataclasses.replace(order.settings, run_name=run.files.name))
     as_written = {name: record.settings[name] for name in PATHS_OF_SETTINGS}  # where this rank is, they may be others

@@ -67,10 +67,10 @@ class Sharing(Protocol):
     def settle(self, state: TrainingState) -> None:
         """After the optimizer: exchange weights if it is time, and move their running average."""
 
-    def pool(self, table: Tensor) -> Share:
-        """Add up the ranks' tables, in place, at a meeting point, where they are to draw the same crops.
+    def pool(self, rows: Tensor) -> Tensor:
+        """Rows of this rank's crops, step by step -> of all ranks' where these are to draw the same crops.
 
-        Gives whose rows stand in it then. May raise GroupBroken.
+        At a meeting point. May raise GroupBroken.
         """
 
     def flush(self, state: TrainingState) -> None:
@@ -105,8 +105,8 @@ class Alone:
     def settle(self, state: TrainingState) -> None:
         follow(state.averaged, self._weights, state.step)
 
-    def pool(self, table: Tensor) -> Share:  # noqa: ARG002
-        return self.share
+    def pool(self, rows: Tensor) -> Tensor:
+        return rows
 
     def flush(self, state: TrainingState) -> None:
         """There is nobody to differ from."""
@@ -141,6 +141,7 @@ class Gradients:
         self._meets = False
         self._meet = meet
         self._group = group
+        self._batch_size = batch_size
         self._weight = self.share.weight(batch_size) * group.size / interval  # the exchange divides by the group's size
         _ignore_harmless_warnings()
         with breaking():
@@ -184,9 +185,13 @@ class Gradients:
         else:
             update_average(state.averaged, weights, state.step, num_steps)
 
-    def pool(self, table: Tensor) -> Share:
+    def pool(self, rows: Tensor) -> Tensor:
+        own = self.share.of(range(self._batch_size))
+        steps = rows.view(-1, max(1, len(own)), rows.shape[1])  # S n D: where it has none, one was for nothing
+        table = rows.new_zeros(len(steps), self._batch_size, rows.shape[1])
+        table[:, own.start : own.stop] = steps[:, : len(own)]
         self._group.all_reduce_sum(table)
-        return Share()
+        return table.flatten(0, 1)
 
     def flush(self, state: TrainingState) -> None:
         """Every rank has made the same steps."""
@@ -253,8 +258,8 @@ class Averaging:
         self._take(self._outer(part.to(self._common.dtype)))
         self._end_interval(state)
 
-    def pool(self, table: Tensor) -> Share:  # noqa: ARG002
-        return self.share  # each looks where it was wrong itself
+    def pool(self, rows: Tensor) -> Tensor:
+        return rows  # each looks where it was wrong itself
 
     def flush(self, state: TrainingState) -> None:
         """They are the same whenever the ranks have met."""

@@ -113,8 +113,8 @@ def plan_for_link(run: Run, state: TrainingState, group: Group, known: SyncPlan 
     if code.any():
         return _from_numbers(code)
     share = Share(index=group.index, size=group.size)
-    batch = gather(run.training, run.crops, state.misses, share.of_step(1, run.batch_size)).to(run.machine)
-    return choose(measured_costs(state, batch, run.machine, group, run.batch_size), run.settings, device)
+    batch = gather(run.training, run.crops, state.misses, share.computed(run.batch.samples(1))).to(run.machine)
+    return choose(measured_costs(state, batch, run.machine, group, run.batch.size), run.settings, device)
 
 
 def asked_plan(settings: Settings) -> SyncPlan | None:
@@ -219,7 +219,7 @@ def exchange_seconds(state: TrainingState, group: Group, batch_size: int) -> flo
 
 def sharing_for(plan: SyncPlan, run: Run, state: TrainingState, group: Group, meet: Meet) -> Sharing:
     """The plan at work among the members of `group`. Raises GroupBroken."""
-    batch_size, compression = run.batch_size, plan.compression
+    batch_size, compression = run.batch.size, plan.compression
     if plan.mode in OF_GRADIENTS:
         interval = plan.intervals[1]
         return Gradients(state, group, batch_size=batch_size, interval=interval, compression=compression, meet=meet)

@@ -7,11 +7,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from tests.core.records import RECORD
 from tests.core.train.export.models import RGB, lively_model, save_lively_model
 
+from understudy.frames.colour import ColourRules
+from understudy.orders import Order
 from understudy.publish.card import NO_LICENCE, Contents, card_text
 from understudy.publish.exports import possible_hosts
-from understudy.publish.facts import Facts, facts_of
+from understudy.publish.facts import Facts, RunFacts, facts_of
+from understudy.report.run_record import FirstSteps
+from understudy.runs import RunFiles
+from understudy.settings import Settings
+from understudy.sources.sequences import SequenceSource
 from understudy.train.export.hosts import Host
 from understudy.train.network import NetworkSpec
 
@@ -48,6 +55,15 @@ def test_a_model_alone_tells_what_it_knows(facts: FactsOf) -> None:
     assert "](" not in card
     assert card.count("Not made yet:") == 5
     assert "understudy export 'comp v001.safetensors' --to houdini" in card
+
+
+def test_a_batch_that_grew_is_told(facts: FactsOf, tmp_path: Path) -> None:
+    source = SequenceSource(input="plate.####.exr", target="paint.####.exr", frames=(1001,))
+    order = Order(settings=Settings(), source=source, colour=ColourRules())
+    for first_steps, said in ((None, "4"), (FirstSteps(steps=400, size=2), "4 (2 in the first 400 steps)")):
+        record = dataclasses.replace(RECORD, first_steps=first_steps)
+        run = RunFacts(files=RunFiles(tmp_path, "comp"), record=record, order=order, seconds=None)
+        assert f"Batches of {said}, crops of" in plain(text_of(dataclasses.replace(facts(), run=run)))
 
 
 def test_another_colour_space_is_said_to_understudy_and_to_every_host(facts: FactsOf) -> None:

@@ -11,7 +11,7 @@ import pytest
 from understudy.errors import UnderstudyError
 from understudy.frames.image import Image
 from understudy.pairs import Media, Pair
-from understudy.report.run_record import RunRecord, now, pair_records, read_record, this_host, write_record
+from understudy.report.run_record import FirstSteps, RunRecord, now, pair_records, read_record, this_host, write_record
 from understudy.report.versions import versions
 from understudy.settings import Settings, from_record, to_record
 
@@ -61,6 +61,17 @@ def test_comes_back_equal(tmp_path: Path, record: RunRecord) -> None:
     assert record.pairs[1].target.layer == "mask"
 
 
+def test_first_steps_come_back_and_earlier_versions_had_none(tmp_path: Path, record: RunRecord) -> None:
+    path = tmp_path / "run.run.json"
+    growing = replace(record, first_steps=FirstSteps(steps=400, size=2))
+    write_record(path, growing)
+    assert read_record(path) == growing
+    data = json.loads(path.read_text(encoding="utf-8"))
+    del data["first_steps"]
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert read_record(path) == record
+
+
 def test_is_replaced_whole(tmp_path: Path, record: RunRecord) -> None:
     path = tmp_path / "run.run.json"
     write_record(path, record)
@@ -98,7 +109,17 @@ def test_damaged_and_foreign_files_are_named(tmp_path: Path, text: str, message:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("state", "asleep"), ("total_steps", "many"), ("pairs", [1]), ("host", {}), ("pairs", [{"frame": 1, "use": "x"}])],
+    [
+        ("state", "asleep"),
+        ("total_steps", "many"),
+        ("pairs", [1]),
+        ("host", {}),
+        ("pairs", [{"frame": 1, "use": "x"}]),
+        ("first_steps", 400),
+        ("first_steps", {"steps": 400}),
+        ("first_steps", {"steps": 400, "size": 0}),
+        ("first_steps", {"steps": -1, "size": 2}),
+    ],
 )
 def test_every_field_is_checked(tmp_path: Path, record: RunRecord, name: str, value: object) -> None:
     path = tmp_path / "run.run.json"

@@ -16,6 +16,7 @@ from understudy.dataset.shelf import Shelf
 from understudy.frames.colour import ColourRules
 from understudy.runs import RunFiles
 from understudy.settings import Settings
+from understudy.train.batch_plan import BatchPlan
 from understudy.train.checkpoint import load_checkpoint
 from understudy.train.crops import CropPlan
 from understudy.train.device import Machine
@@ -96,7 +97,7 @@ def small_run(settings: Settings | None = None, training: tuple[DecodedPair, ...
         measure="squared",
         miss_power=1,
         wakes=False,
-        batch_size=BATCH_SIZE,
+        batch=BatchPlan(size=BATCH_SIZE),
         crops=crops(),
         previews=(),
     )
@@ -115,7 +116,7 @@ def take_steps(
     dtype = next(state.model.parameters()).dtype
     learn = learn_for(state, machine(dtype), sharing, "squared")
     for step in range(state.step + 1, state.step + 1 + num_steps):
-        samples = sharing.share.of_step(step, batch_size)
+        samples = sharing.share.computed(BatchPlan(size=batch_size).samples(step))
         batch = gather(pairs(), crops(), state.misses, samples)
         sharing.begin_step(step, reduction, is_last=False)
         plan = StepPlan(learning_rate=learning_rate, reduction=reduction)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from tests.core.train.lessons import BATCH_SIZE, crops, mapped_pairs, pairs, small_run
 
+from understudy.report.run_record import FirstSteps
+from understudy.train.batch_plan import BatchPlan
 from understudy.train.batches import batches_from
 from understudy.train.crops import Focus, Share
 from understudy.train.drawn import Batch
@@ -42,6 +45,20 @@ def test_batches_are_those_of_their_steps_and_a_thread_gathers_them_only_from_a_
             have_holes.append(batch.valid is not None)
     assert {*have_holes} == {False, True}
     assert prefetching() == []
+
+
+def test_a_batch_grows_at_its_step_wherever_a_run_goes_on() -> None:
+    """Not where eight steps' crops are gathered together."""
+    growing = BatchPlan(size=3, first=FirstSteps(steps=12, size=1))
+    run, misses = replace(small_run(), batch=growing), Misses(crops().interest)
+    seen = {}
+    for begin in (1, 4):
+        with batches_from(begin, run, misses, Share()) as batches:
+            seen[begin] = [next(batches).crops for _ in range(begin, 21)]
+    assert seen[4] == seen[1][3:]
+    assert list(map(len, seen[1])) == 12 * [1] + 8 * [3]
+    expected = [crops().draw(sample, misses.focus(sample)) for sample in range(12 + 3 * 8)]
+    assert [crop for some in seen[1] for crop in some] == expected
 
 
 class Unreadable(Misses):

@@ -20,7 +20,7 @@ from understudy.cli.main import main
 from understudy.errors import EXIT_DONE, EXIT_STOPPED, UnderstudyError
 from understudy.files import remove_partials
 from understudy.runs import RunFiles
-from understudy.train import misses
+from understudy.train import device, misses
 from understudy.train.checkpoint import load_checkpoint, prune_checkpoints, save_checkpoint
 from understudy.train.device import Machine
 from understudy.train.model_file import ModelCard, load_tensors
@@ -140,18 +140,26 @@ def test_a_killed_training_process_resumes_to_the_weights_of_an_unbroken_one(tmp
     assert_equal_runs(whole.data, broken.data, 30)
 
 
+@pytest.mark.parametrize("words", [(), ("--batch-size", "0", "--crop-size", "64")])
 def test_a_stopped_and_resumed_run_equals_an_unbroken_one_bit_for_bit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Crops are drawn otherwise from step 9 on, by what was missed up to step 4."""
-    monkeypatch.setattr(misses, "STEPS_BETWEEN", 4)
+    """A batch chosen here grows after step 15; from step 18 on crops are drawn by what was missed up to step 9."""
+    monkeypatch.setattr(misses, "STEPS_BETWEEN", 9)
+    let_first_steps_be(15, monkeypatch)
     whole, stopped = (make_shot(tmp_path / name) for name in ("whole", "stopped"))
-    assert main(whole.train_words("--run-name", "r", steps=12)) == EXIT_DONE
-    assert main(stopped.train_words("--run-name", "r", steps=12)) == EXIT_DONE
-    for path in stopped.data.glob("r.12.*"):  # as if it had ended after the checkpoint of step 6
-        path.unlink()
+    assert main(whole.train_words("--run-name", "r", *words, steps=20)) == EXIT_DONE
+    assert main(stopped.train_words("--run-name", "r", *words, steps=20)) == EXIT_DONE
+    for path in (path for step in (18, 20) for path in stopped.data.glob(f"r.{step}.*")):
+        path.unlink()  # as if it had ended after the checkpoint of step 12
+    let_first_steps_be(3, monkeypatch)  # as in another version
     assert main(["resume", str(stopped.data)]) == EXIT_DONE
-    assert_equal_runs(whole.data, stopped.data, 12)
+    assert_equal_runs(whole.data, stopped.data, 20)
+
+
+def let_first_steps_be(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FIRST_STEPS", "SLOW_FIRST_STEPS"):
+        monkeypatch.setattr(device, name, number)
 
 
 def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path: Path) -> None:

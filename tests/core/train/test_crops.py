@@ -176,8 +176,8 @@ def test_a_pairs_crops_cover_it_evenly_whatever_the_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("batch_size", "samples"),
-    [(5, [range(5, 7), range(7, 9), range(9, 10)]), (2, [range(2, 3), range(3, 4), range(2, 3)])],
+    ("samples", "expected"),
+    [(range(5, 10), [range(5, 7), range(7, 9), range(9, 10)]), (range(2, 4), [range(2, 3), range(3, 4), range(2, 3)])],
 )
-def test_a_rank_gets_its_share_of_the_crops_or_one_to_keep_it_busy(batch_size: int, samples: list[range]) -> None:
-    assert [Share(index=index, size=3).of_step(2, batch_size) for index in range(3)] == samples
+def test_a_rank_gets_its_share_of_the_crops_or_one_to_keep_it_busy(samples: range, expected: list[range]) -> None:
+    assert [Share(index=index, size=3).computed(samples) for index in range(3)] == expected

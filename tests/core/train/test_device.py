@@ -10,8 +10,10 @@ import pytest
 import torch
 from tests.core.train.lessons import BATCH_SIZE, crops, first_state, pairs, take_steps
 
+from understudy.report.run_record import FirstSteps
 from understudy.settings import Precision, Settings
-from understudy.train.device import Machine, choose_batch_size, choose_machine
+from understudy.train.batch_plan import BatchPlan
+from understudy.train.device import FIRST_STEPS, SLOW_FIRST_STEPS, Machine, choose_batch, choose_machine
 from understudy.train.gather import gather
 from understudy.train.misses import Misses
 from understudy.train.sharing import Alone
@@ -57,31 +59,38 @@ def test_bfloat16_by_detours_is_not_taken_and_that_is_said(monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("settings", "world_size", "expected"),
     [
-        (Settings(batch_size=6), 1, (6, False)),
-        (Settings(batch_size=6), 4, (6, False)),
-        (Settings(batch_size=6, scale_batch=True), 4, (24, False)),
-        (Settings(), 1, (2, True)),
-        (Settings(), 5, (5, True)),
-        (Settings(scale_batch=True), 5, (10, True)),
+        (Settings(batch_size=6), 1, 6),
+        (Settings(batch_size=6), 4, 6),
+        (Settings(batch_size=6, scale_batch=True), 4, 24),
+        (Settings(), 2, 2),
+        (Settings(), 5, 5),
+        (Settings(scale_batch=True), 5, 10),
     ],
 )
 def test_the_batch_is_that_of_all_ranks_unless_it_shall_grow_with_them(
-    settings: Settings, world_size: int, expected: tuple[int, bool]
+    settings: Settings, world_size: int, expected: int
 ) -> None:
     machine = Machine(device=torch.device("cpu"), bfloat16=True)
-    assert choose_batch_size(settings, machine, 128 * 128, world_size) == expected
+    assert choose_batch(settings, machine, 128 * 128, world_size) == BatchPlan(size=expected)
 
 
 @pytest.mark.parametrize(
-    ("crop_size", "num_crops", "num_without_bfloat16"),
-    [(32, 16, 16), (64, 9, 4), (Settings().crop_size, 4, 2), (128, 2, 1), (256, 1, 1)],
+    ("crop_size", "num_crops", "first"),
+    [(32, 16, None), (64, 9, 4), (Settings().crop_size, 4, 2), (128, 2, 1), (256, 1, None)],
 )
-def test_a_cpu_takes_as_many_crops_as_come_to_the_pixels_of_four_or_without_bfloat16_of_two(
-    crop_size: int, num_crops: int, num_without_bfloat16: int
+@pytest.mark.parametrize(("bfloat16", "num_steps"), [(True, FIRST_STEPS), (False, SLOW_FIRST_STEPS)])
+def test_a_cpu_takes_as_many_crops_as_come_to_the_pixels_of_two_and_later_of_four(
+    crop_size: int, num_crops: int, first: int | None, *, bfloat16: bool, num_steps: int
 ) -> None:
-    for bfloat16, expected in ((True, num_crops), (False, num_without_bfloat16)):
+    machine = Machine(device=torch.device("cpu"), bfloat16=bfloat16)
+    first_steps = FirstSteps(steps=num_steps, size=first) if first else None
+    assert choose_batch(Settings(), machine, crop_size**2, 1) == BatchPlan(size=num_crops, first=first_steps)
+
+
+def test_ranks_divide_four_crops_from_the_first_step_on_or_two_without_bfloat16() -> None:
+    for bfloat16, expected in ((True, 4), (False, 2)):
         machine = Machine(device=torch.device("cpu"), bfloat16=bfloat16)
-        assert choose_batch_size(Settings(), machine, crop_size**2, 1) == (expected, True)
+        assert choose_batch(Settings(), machine, Settings().crop_size ** 2, 2) == BatchPlan(size=expected)
 
 
 TENSORS_OF_A_STEP = """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.core.train.lessons import BATCH_SIZE, CROP_SIZE, crops, first_state, machine, mapped_pairs, pairs, small_run
+from tests.core.train.lessons import CROP_SIZE, crops, first_state, machine, mapped_pairs, pairs, small_run
 
 from understudy.dataset import DecodedPair
 from understudy.train import encoded_frames as module
@@ -52,7 +52,7 @@ def test_steps_see_what_they_would_have_encoded(*, are_large: bool, are_moved: b
     with batches_from(1, run, misses, Share()) as batches:
         for step, drawn in zip(STEPS, batches, strict=False):
             seen = drawn.to(run.machine).encoded(model(), 1)
-            crops_of_it = gather(scene, plan, misses, Share().of_step(step, BATCH_SIZE))
+            crops_of_it = gather(scene, plan, misses, run.batch.samples(step))
             expected = crops_of_it.to(run.machine).encoded(model(), 1)
             assert isinstance(drawn, Batch)
             assert drawn.is_encoded

@@ -12,7 +12,9 @@ from tests.core.train.lessons import BATCH_SIZE, first_state, take_steps
 from tests.core.train.together import together
 from torch import Tensor
 
-from understudy.train.crops import BLOCK, MISSED_SHARE, Crop, CropPlan, Share
+from understudy.report.run_record import FirstSteps
+from understudy.train.batch_plan import BatchPlan
+from understudy.train.crops import BLOCK, MISSED_SHARE, Crop, CropPlan
 from understudy.train.group import Group
 from understudy.train.handover import hand_over
 from understudy.train.loss import loss_and_error
@@ -31,13 +33,14 @@ def plan(num_pairs: int = 2) -> CropPlan:
     return CropPlan((pair,) * num_pairs, interest, crop_size=WIDTH, seed=0)
 
 
+SINGLES = BatchPlan(size=1)
+
+
 class Lonely:
     """Alone, without a model."""
 
-    share = Share()
-
-    def pool(self, table: Tensor) -> Share:  # noqa: ARG002
-        return self.share
+    def pool(self, rows: Tensor) -> Tensor:
+        return rows
 
 
 def known(misses: Misses) -> list[np.ndarray[tuple[int, int], np.dtype[np.float32]]]:
@@ -125,7 +128,7 @@ def test_a_quarter_of_the_crops_goes_where_it_is_wrong_now() -> None:
     errors = torch.tensor([[[0.0, 0.0], [0.0, 0.5]]])
     misses.note([Crop(0, 8 * BLOCK, 10 * BLOCK, mirrored=False)], WIDTH, errors)  # the last block
     before = misses.focus(10**6)
-    misses.change(30, 1, Lonely())
+    misses.change(30, SINGLES, Lonely())
     first = 30 + STEPS_AHEAD
     assert misses.focus(first - 1) is before
     shown: tuple[list[bool], list[bool]] = ([], [])
@@ -137,13 +140,26 @@ def test_a_quarter_of_the_crops_goes_where_it_is_wrong_now() -> None:
     assert where_wrong - elsewhere == pytest.approx(MISSED_SHARE, abs=0.05)
 
 
+def test_of_a_batch_that_has_grown_all_is_known_and_the_change_comes_after_as_many_steps() -> None:
+    growing, misses = BatchPlan(size=2, first=FirstSteps(steps=2, size=1)), Misses(plan().interest)
+    corner, right, below = (Crop(0, y, x, mirrored=False) for y, x in ((0, 0), (0, 2 * BLOCK), (2 * BLOCK, 0)))
+    misses.note([corner], WIDTH, torch.full((1, 2, 2), 0.25))
+    misses.note([right, below], WIDTH, torch.tensor([0.5, 0.75])[:, None, None].expand(2, 2, 2))
+    before = misses.focus(10**6)
+    misses.change(3, growing, Lonely())
+    assert known(misses)[0][:4:2, :4:2].tolist() == [[0.25, 0.5], [0.75, 1.0]]
+    first = growing.samples(3 + STEPS_AHEAD + 1).start
+    assert misses.focus(first - 1) is before
+    assert misses.focus(first) is not before
+
+
 def test_a_change_comes_after_so_many_steps_and_what_is_newer_counts() -> None:
     misses, crop = Misses(plan().interest), [Crop(0, 0, 0, mirrored=False)]
     assert not misses.is_change_due(STEPS_BETWEEN - 1)
     assert misses.is_change_due(STEPS_BETWEEN)
     for value in (0.25, 0.5):
         misses.note(crop, WIDTH, torch.full((1, 2, 2), value))
-    misses.change(STEPS_BETWEEN, 1, Lonely())
+    misses.change(STEPS_BETWEEN, SINGLES, Lonely())
     assert known(misses)[0][:2, :2].tolist() == [[0.5, 0.5], [0.5, 0.5]]
     assert not misses.is_change_due(2 * STEPS_BETWEEN - 1)
 
@@ -158,7 +174,7 @@ def test_what_is_restored_goes_on_as_if_nothing_had_been() -> None:
         for one in learners:
             one.note([drawn], WIDTH, errors)
             if step % 10 == 0:
-                one.change(step, 1, Lonely())
+                one.change(step, SINGLES, Lonely())
 
     for step in range(1, 26):
         learn(step, whole, broken)
@@ -174,25 +190,27 @@ def test_what_belongs_to_other_frames_is_refused() -> None:
         Misses(plan(3).interest).restore(Misses(plan(2).interest).tensors())
 
 
-def test_ranks_that_share_gradients_draw_as_one_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("batch_size", [BATCH_SIZE, 2])
+def test_ranks_that_share_gradients_draw_as_one_process(batch_size: int, tmp_path: Path) -> None:
+    """Of a batch of two the third rank computes a crop for nothing."""
     alone = first_state()
-    expected = learnt_in_three_steps(alone, Alone(alone.model))
-    for ended in together(tmp_path, 3, misses_of_gradients):
+    expected = learnt_in_three_steps(alone, Alone(alone.model), batch_size)
+    for ended in together(tmp_path, 3, misses_of_gradients, batch_size):
         torch.testing.assert_close(ended.result["blocks"], expected["blocks"], rtol=2e-3, atol=1e-6)  # half
         assert torch.equal(ended.result["steps"], expected["steps"])
 
 
-def misses_of_gradients(group: Group) -> dict[str, Tensor]:
+def misses_of_gradients(group: Group, batch_size: int) -> dict[str, Tensor]:
     state = first_state()
-    sharing = Gradients(state, group, batch_size=BATCH_SIZE, interval=1, compression="none", meet=lambda _: None)
-    misses = learnt_in_three_steps(state, sharing)
+    sharing = Gradients(state, group, batch_size=batch_size, interval=1, compression="none", meet=lambda _: None)
+    misses = learnt_in_three_steps(state, sharing, batch_size)
     group.close()
     return misses
 
 
-def learnt_in_three_steps(state: TrainingState, sharing: Sharing) -> dict[str, Tensor]:
-    take_steps(state, sharing, 3)
-    state.misses.change(3, BATCH_SIZE, sharing)
+def learnt_in_three_steps(state: TrainingState, sharing: Sharing, batch_size: int = BATCH_SIZE) -> dict[str, Tensor]:
+    take_steps(state, sharing, 3, batch_size=batch_size)
+    state.misses.change(3, BatchPlan(size=batch_size), sharing)
     sharing.close()
     return state.misses.tensors()
 

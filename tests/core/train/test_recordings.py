@@ -11,6 +11,7 @@ import pytest
 import torch
 from tests.core.train.lessons import CROP_SIZE, average_of, crops, first_state, machine, pairs, weights_of
 
+from understudy.train.batch_plan import BatchPlan
 from understudy.train.crops import CropPlan
 from understudy.train.device_frames import DeviceFrames
 from understudy.train.drawn import Drawn
@@ -60,7 +61,8 @@ def lessons(state: TrainingState, sharing: Alone, plan_of_crops: CropPlan) -> It
     """What each step is given, drawn when it is asked for."""
     frames = DeviceFrames(pairs(), next(state.model.parameters()).device)
     for step in range(1, NUM_STEPS + 1):
-        drawn = locate(pairs(), plan_of_crops, state.misses, sharing.share.of_step(step, BATCH_SIZE), frames)
+        samples = sharing.share.computed(BatchPlan(size=BATCH_SIZE).samples(step))
+        drawn = locate(pairs(), plan_of_crops, state.misses, samples, frames)
         yield drawn, StepPlan(learning_rate=1e-4 / (1 + step / 30), reduction=2 if step <= NUM_STEPS / 2 else 1)
 
 
