@@ -181,6 +181,6 @@ PANEL_KINDS = (
         lay_out=_run,
         damage=_damage,
         read=_read_run,
-        names=("v001", "plate.", "paint.", "colour space", "OCIO config"),
+        names=("v001", "plate.", "paint.", "no such input file", "no such target file", "colour space", "OCIO config"),
     ),
 )
