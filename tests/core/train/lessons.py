@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 from tests.core.train.decoded import decoded
 from torch import Tensor
@@ -16,6 +17,7 @@ from understudy.dataset.shelf import Shelf
 from understudy.frames.colour import ColourRules
 from understudy.runs import RunFiles
 from understudy.settings import Settings
+from understudy.train import device
 from understudy.train.batch_plan import BatchPlan
 from understudy.train.checkpoint import load_checkpoint
 from understudy.train.crops import CropPlan
@@ -135,3 +137,9 @@ def average_of(state: TrainingState) -> Tensor:
 def distance(one: Tensor, other: Tensor) -> float:
     """Relative to the length of `other`."""
     return float((one - other).norm() / other.norm())
+
+
+def let_first_steps_be(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those after which a batch grows that is chosen."""
+    for name in ("FIRST_STEPS", "SLOW_FIRST_STEPS"):
+        monkeypatch.setattr(device, name, number)

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.core.train.lessons import saved_state
+from tests.core.train.lessons import let_first_steps_be, saved_state
 from tests.core.train.shots import make_shot
 
 from understudy.cli.main import main
 from understudy.errors import EXIT_DONE, EXIT_STOPPED, UnderstudyError
 from understudy.files import remove_partials
 from understudy.runs import RunFiles
-from understudy.train import device, misses
+from understudy.train import misses
 from understudy.train.checkpoint import load_checkpoint, prune_checkpoints, save_checkpoint
 from understudy.train.device import Machine
 from understudy.train.model_file import ModelCard, load_tensors
@@ -155,11 +155,6 @@ def test_a_stopped_and_resumed_run_equals_an_unbroken_one_bit_for_bit(
     let_first_steps_be(3, monkeypatch)  # as in another version
     assert main(["resume", str(stopped.data)]) == EXIT_DONE
     assert_equal_runs(whole.data, stopped.data, 20)
-
-
-def let_first_steps_be(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("FIRST_STEPS", "SLOW_FIRST_STEPS"):
-        monkeypatch.setattr(device, name, number)
 
 
 def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path: Path) -> None:
