@@ -214,6 +214,15 @@ class Member:
         with self._change:
             return f"{self._lasting().nonce}/{key}" in self._values
 
+    def await_over(self) -> None:
+        """Wait as long as a rank may be silent for the desk to say that the generation is over.
+
+        For who sees a transfer fail before the desk misses anybody. Raises GenerationOver, which says who is gone.
+        """
+        deadline = time.monotonic() + self._patience.silence_seconds + self._patience.beat_seconds
+        self._wait_for(lambda: bool(self._why_over()) or time.monotonic() >= deadline)
+        self._lasting()
+
     def await_end(self) -> Ended:
         """Wait for rank 0 to say that everything is written.
 

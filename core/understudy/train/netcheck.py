@@ -141,7 +141,7 @@ def _measurements(meeting: Meeting, generation: Generation, settings: Settings, 
             meeting.member.when_over(group.interrupt)
             return _measured(group, settings, machine)
     except GroupBroken:
-        meeting.member.has("anything")  # raises GenerationOver when there is somebody to name
+        meeting.member.await_over()  # raises GenerationOver when there is somebody to name
         raise
 
 

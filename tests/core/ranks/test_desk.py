@@ -125,6 +125,16 @@ def test_a_silent_rank_is_left_behind_and_comes_back() -> None:
         assert (generation.members, generation.donor) == ((0, 1, 2), 0)
 
 
+def test_who_sees_a_transfer_fail_is_told_who_is_gone_once_the_desk_knows() -> None:
+    with laid_table(patience(silence=0.5)) as table:
+        members = table.seat_all()
+        table.generation(members)
+        members[0].await_over()  # all are there: the failure has another cause
+        table.wires[2].hold()
+        with pytest.raises(GenerationOver, match="rank 2 left: silent for too long"):
+            members[0].await_over()
+
+
 def test_a_generation_that_ends_as_it_forms_is_told_as_over() -> None:
     with laid_table() as table:
         members = table.seat_all()
