@@ -6,16 +6,22 @@ import os
 import signal
 from collections.abc import Generator
 
+import hypothesis
 import pytest
 
 NO_SKIPS = "UNDERSTUDY_NO_SKIPS"
 MAY_SKIP = ("hardware", "footage", "namespaces")
 """Markers of tests that need what no set-up can install."""
 
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)  # a busy machine stands still for seconds
+
 
 def pytest_configure() -> None:
     """xdist's workers ignore Ctrl-C, and every process that a test starts would inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    hypothesis.settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -106,7 +106,7 @@ def _node(draw: st.DrawFn, class_name: str, index: int) -> str:
     return f"{class_name} {{{gap}{gap.join(map(' '.join, knobs))}\n}}"
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(_scripts())
 def test_generated_scripts_give_the_graph_that_tcl_builds(text: str) -> None:
     ours, theirs = graph_of(script_of(text)), graph_from_tcl(text)
@@ -114,13 +114,13 @@ def test_generated_scripts_give_the_graph_that_tcl_builds(text: str) -> None:
     assert ours.root == theirs.root
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.text('{}"\\ \nabx41;[]$', max_size=14))
 def test_lists_are_split_as_tcl_splits_them(text: str) -> None:
     assert _ours(lambda: [word.text for word in read_list(text, "shot.nk", 1)]) == list_from_tcl(text)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.text('{}"\\ \nabx4;#', max_size=14).filter(lambda text: "{*}" not in text))
 def test_commands_are_split_as_tcl_splits_them(text: str) -> None:
     ours = _ours(lambda: [[word.text for word in command.words] for command in read_commands(text, "shot.nk")])

@@ -53,7 +53,7 @@ def test_nodes_without_a_name_are_counted() -> None:
     assert [node.path for node in script_of("Grade {}\nGrade {}\nBlur {}").nodes] == ["Grade1", "Grade2", "Blur1"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(st.sampled_from('{}[]"\\$;# \nabGrade'), max_size=40))
 def test_any_text_is_parsed_or_refused_in_one_line(text: str) -> None:
     said = ""

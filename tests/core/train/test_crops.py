@@ -31,7 +31,7 @@ def drawn(plan: CropPlan, sample: int) -> Crop:
     return plan.draw(sample, Focus(plan.interest))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     sizes=st.lists(st.tuples(st.integers(5, 70), st.integers(5, 70)), min_size=1, max_size=4),
     sample=st.integers(0, 10**9),

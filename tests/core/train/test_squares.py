@@ -56,7 +56,7 @@ def even(pairs: tuple[DecodedPair, ...]) -> Interest:
     return tuple(np.ones((-(-p.window.height // BLOCK), -(-p.window.width // BLOCK)), np.float32) for p in pairs)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     sizes=st.lists(st.tuples(st.integers(16, 400), st.integers(16, 400)), min_size=2, max_size=6),
     seed=st.integers(0, 2**63 - 1),

@@ -151,7 +151,7 @@ def test_what_is_not_finite_is_black_and_what_is_given_stays_as_it_is() -> None:
     most_pixels=st.integers(1, 500_000),
     passes=st.sampled_from((1, 4)),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_parts_cover_the_frame_once_and_stay_small(width: int, height: int, most_pixels: int, passes: int) -> None:
     tiling = Tiling(multiple=MULTIPLE, halo=5 * MULTIPLE, most_pixels=most_pixels, passes=passes)
     parts = tiling.parts(width, height)
