@@ -300,7 +300,7 @@ class Member:
             except _TurnedAway as refusal:
                 turned_away_since = turned_away_since or time.monotonic()
                 if time.monotonic() - turned_away_since > self._patience.silence_seconds + 1:
-                    self._fail(UnderstudyError(f"rank {self._rank} was turned away: {refusal}"))
+                    self._fail(UnderstudyError(str(refusal)))
             except UnderstudyError as error:
                 self._fail(error)
             except _NotYet as obstacle:
@@ -346,10 +346,9 @@ class Member:
 
     def _welcomed(self, line: Line, welcome: Message, endpoint: Endpoint) -> Line | None:
         kind = text(welcome, "kind")
-        if kind == "refused" and welcome.get("is_taken"):  # by a process that died unnoticed, perhaps
-            raise _TurnedAway(text(welcome, "reason"))
         if kind == "refused":
-            raise UnderstudyError(f"rank {self._rank} was turned away: {text(welcome, 'reason')}")
+            refusal = self._turned_away(text(welcome, "reason"))
+            raise _TurnedAway(refusal) if welcome.get("is_taken") else UnderstudyError(refusal)
         with self._change:
             self._change.notify_all()
             if kind == "ended":
@@ -367,15 +366,19 @@ class Member:
         """What a failed greeting means: another run, another program, or rank 0 on its way."""
         place = _place(endpoint)
         if isinstance(closed, WrongSecret) and endpoint.is_fixed:  # a new rank 0 may be about to publish its secret
+            reason = f"{place} is the rank 0 of another run, or this rank has the wrong secret"
             return _TurnedAway(
-                f"{place} is the rank 0 of another run, or this rank has the wrong secret; "
-                f"give each run a port of its own, and all its ranks one secret"
+                self._turned_away(f"{reason}; give each run a port of its own, and all its ranks one secret")
             )
-        is_foreign = isinstance(closed, NotUnderstudy) or (closed.is_silence and not self._has_joined)
-        if is_foreign and endpoint.is_fixed:
-            what = "it takes connections and stays silent" if closed.is_silence else str(closed)
-            return UnderstudyError(f"{place} is another program, not understudy: {what}; give this run a free port")
+        foreign = f"{place} is another program, not understudy"
+        if isinstance(closed, NotUnderstudy) and endpoint.is_fixed:
+            return UnderstudyError(f"{foreign}: {closed}; give this run a free port")
+        if closed.is_silence and endpoint.is_fixed and not self._has_joined:  # its machine may stand still for a while
+            return _TurnedAway(f"{foreign}: it takes connections and stays silent; give this run a free port")
         return _NotYet(f"{place} hung up: {closed}")
+
+    def _turned_away(self, reason: str) -> str:
+        return f"rank {self._rank} was turned away: {reason}"
 
     def _listen(self, line: Line) -> None:
         """Take messages until the line is lost."""
@@ -424,7 +427,7 @@ class Member:
             elif kind == "ended":
                 self._ended = _ended_of(message)
             elif kind == "refused":
-                self._failure = UnderstudyError(f"rank {self._rank} was turned away: {text(message, 'reason')}")
+                self._failure = UnderstudyError(self._turned_away(text(message, "reason")))
             self._change.notify_all()
 
     def _end_generation(self, reason: str) -> None:
@@ -445,7 +448,9 @@ class _NotYet(Exception):
 
 
 class _TurnedAway(Exception):
-    """For a reason that may pass within the time after which silence counts as gone."""
+    """For a reason that may pass within the time after which silence counts as gone: by a process that died
+    unnoticed, a rank 0 that is being replaced, a machine that stands still. Says it in full.
+    """
 
 
 def _place(endpoint: Endpoint) -> str:

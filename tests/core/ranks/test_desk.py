@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 from tests.core.ranks.tables import (
@@ -21,7 +21,7 @@ from tests.core.ranks.tables import (
     train_alone,
     wait_until,
 )
-from tests.core.ranks.wires import LOOPBACK, saying
+from tests.core.ranks.wires import LOOPBACK, Wire, saying
 
 from understudy.errors import EXIT_DONE, EXIT_RANKS, EXIT_STOPPED, RanksMissing, UnderstudyError
 from understudy.ranks import desk as desk_module
@@ -403,6 +403,26 @@ def test_another_program_on_a_fixed_port_is_told_from_rank_0(said: bytes, words:
         member.leave("the test is over")
     assert f"127.0.0.1 port {port} (the test) is another program, not understudy" in str(refused.value)
     assert refused.value.exit_code == 2
+
+
+def test_a_rank_0_whose_machine_stands_still_at_first_is_waited_out() -> None:
+    tries: list[int] = []
+    with laid_table(world_size=2) as table, closing(Wire(table.port)) as wire:
+        wire.hold()
+
+        def find() -> Endpoint:
+            tries.append(wire.port)
+            if len(tries) == 2:
+                wire.release()
+            return endpoint(wire.port)
+
+        limits = patience(silence=0.5)
+        member = Member(
+            rank=1, world_size=2, local_address="", facts=FACTS, find_desk=find, patience=limits, tell=table.told.append
+        )
+        assert member.join() == "shot"
+        assert len(tries) >= 2
+        member.leave("the test is over")
 
 
 @pytest.mark.parametrize("said", [b"", b"SSH-2.0-9\r\n"], ids=["silent", "ssh"])
