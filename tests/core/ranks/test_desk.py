@@ -126,7 +126,7 @@ def test_a_silent_rank_is_left_behind_and_comes_back() -> None:
 
 
 def test_who_sees_a_transfer_fail_is_told_who_is_gone_once_the_desk_knows() -> None:
-    with laid_table(patience(silence=0.5)) as table:
+    with laid_table(patience(silence=2.0)) as table:
         members = table.seat_all()
         table.generation(members)
         members[0].await_over()  # all are there: the failure has another cause
@@ -416,7 +416,7 @@ def test_a_rank_0_whose_machine_stands_still_at_first_is_waited_out() -> None:
                 wire.release()
             return endpoint(wire.port)
 
-        limits = patience(silence=0.5)
+        limits = patience(silence=2.0)
         member = Member(
             rank=1, world_size=2, local_address="", facts=FACTS, find_desk=find, patience=limits, tell=table.told.append
         )
