@@ -292,26 +292,26 @@ class Member:
                 line.send(message)
 
     def _stay_connected(self) -> None:
-        turned_away_since = 0.0
+        obstructed_since = 0.0
         said = ""
         while not self._leaving.is_set() and not self._failure and not self._ended:
             try:
                 line = self._sign_in()
-            except _TurnedAway as refusal:
-                turned_away_since = turned_away_since or time.monotonic()
-                if time.monotonic() - turned_away_since > self._patience.silence_seconds + 1:
-                    self._fail(UnderstudyError(str(refusal)))
+            except _MayPass as obstruction:
+                obstructed_since = obstructed_since or time.monotonic()
+                if time.monotonic() - obstructed_since > self._patience.silence_seconds + 1:
+                    self._fail(UnderstudyError(str(obstruction)))
             except UnderstudyError as error:
                 self._fail(error)
             except _NotYet as obstacle:
                 if str(obstacle) != said:
                     said = str(obstacle)
                     self._tell(f"rank {self._rank} waits for rank 0: {said}")
-                turned_away_since = 0.0
+                obstructed_since = 0.0
                 if self._seconds_left() < 0:
                     self._fail(RanksMissing(f"rank 0 did not come in time: {said}"))
             else:
-                turned_away_since, said = 0.0, ""
+                obstructed_since, said = 0.0, ""
                 if line:
                     self._listen(line)
             self._leaving.wait(SECONDS_BETWEEN_TRIES)
@@ -348,7 +348,7 @@ class Member:
         kind = text(welcome, "kind")
         if kind == "refused":
             refusal = self._turned_away(text(welcome, "reason"))
-            raise _TurnedAway(refusal) if welcome.get("is_taken") else UnderstudyError(refusal)
+            raise _MayPass(refusal) if welcome.get("is_taken") else UnderstudyError(refusal)
         with self._change:
             self._change.notify_all()
             if kind == "ended":
@@ -367,14 +367,14 @@ class Member:
         place = _place(endpoint)
         if isinstance(closed, WrongSecret) and endpoint.is_fixed:  # a new rank 0 may be about to publish its secret
             reason = f"{place} is the rank 0 of another run, or this rank has the wrong secret"
-            return _TurnedAway(
+            return _MayPass(
                 self._turned_away(f"{reason}; give each run a port of its own, and all its ranks one secret")
             )
         foreign = f"{place} is another program, not understudy"
         if isinstance(closed, NotUnderstudy) and endpoint.is_fixed:
             return UnderstudyError(f"{foreign}: {closed}; give this run a free port")
         if closed.is_silence and endpoint.is_fixed and not self._has_joined:  # its machine may stand still for a while
-            return _TurnedAway(f"{foreign}: it takes connections and stays silent; give this run a free port")
+            return _MayPass(f"{foreign}: it takes connections and stays silent; give this run a free port")
         return _NotYet(f"{place} hung up: {closed}")
 
     def _turned_away(self, reason: str) -> str:
@@ -447,9 +447,9 @@ class _NotYet(Exception):
     """The desk cannot be reached now; it may be later."""
 
 
-class _TurnedAway(Exception):
-    """For a reason that may pass within the time after which silence counts as gone: by a process that died
-    unnoticed, a rank 0 that is being replaced, a machine that stands still. Says it in full.
+class _MayPass(Exception):
+    """An obstacle that may pass within the time after which silence counts as gone: a process that died unnoticed,
+    a rank 0 that is being replaced, a machine that stands still. Says in full what it means if it does not.
     """
 
 
