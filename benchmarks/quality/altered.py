@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from understudy.cli.main import main as understudy
-from understudy.train import crops, fit, loss, muon, network, prepare, schedule, state, work
+from understudy.train import crops, first_units, fit, loss, muon, network, prepare, schedule, state, work
 from understudy.train.muon import Muon
 
 SHAKEN_SHARE = 1e-6
@@ -82,6 +82,17 @@ def schedule_free() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def seen_once() -> Iterator[None]:
+    """Where the squares are, there is nothing."""
+
+    def once(encoded: Tensor) -> Tensor:
+        return torch.cat((encoded, torch.zeros_like(encoded)), dim=1)
+
+    with patch.object(network, "with_squares", once), patch.object(first_units, "with_squares", once):
+        yield
+
+
 def drawn_after_he(weights: Tensor, gain: float) -> Tensor:
     """In the place of rows at right angles; of the same size on the whole."""
     return nn.init.normal_(weights, std=gain / weights[0].numel() ** 0.5)
@@ -114,6 +125,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "weights after He": partial(patch.object, nn.init, "orthogonal_", drawn_after_he),
     "other first weights": partial(patch.object, prepare, "FIRST_WEIGHTS", 0),
     "first units alike": partial(patch.object, prepare, "spread_first_units", lambda *_: None),
+    "channels seen once": seen_once,
     "paint as large as white": partial(patch.object, fit, "paint_size", lambda _: fit.LARGEST_PAINT),
     "shaken": partial(patch.object, state, "Muon", shaken),
     "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),

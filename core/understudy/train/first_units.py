@@ -12,7 +12,7 @@ import torch
 
 from understudy.dataset import DecodedPair
 from understudy.train.fit import sample_pixels
-from understudy.train.network import Understudy
+from understudy.train.network import Understudy, with_squares
 
 
 @torch.no_grad()
@@ -23,7 +23,8 @@ def spread_first_units(model: Understudy, pairs: tuple[DecodedPair, ...]) -> Non
     """
     inputs, _ = sample_pixels(pairs)  # P Cin
     weights, biases = (model.get_parameter(f"unet.enter.0.0.{name}") for name in ("weight", "bias"))
-    seen = model.input_transfer.encode(torch.from_numpy(inputs.T[:, :, None]))[..., 0]  # Cin P
+    encoded = model.input_transfer.encode(torch.from_numpy(inputs.T[None, :, :, None]))  # 1 Cin P 1
+    seen = with_squares(encoded)[0, :, :, 0]  # 2Cin P
     given = (weights.sum(dim=(2, 3)) @ seen).numpy()  # W0 P
     off_shares = (np.arange(len(given)) + 0.5) / len(given)
     bends = [np.quantile(of_unit, share) for of_unit, share in zip(given, off_shares, strict=True)]

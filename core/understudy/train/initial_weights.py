@@ -17,7 +17,7 @@ from understudy.train.model_file import load_model
 from understudy.train.network import NetworkSpec, Understudy
 
 FIRST = "unet.enter.0.0.weight"
-"""The weights that know the input channels: W0 Cin 3 3."""
+"""The weights that know the input channels: W0 2Cin 3 3, all as they are encoded, then all squares."""
 LAST = ("leave.weight", "leave.bias")
 """Those that know the target channels: all gates, then all paints."""
 
@@ -85,12 +85,16 @@ def _adapted(other: Understudy, wanted: NetworkSpec, inputs: Origins, targets: O
     weights = other.state_dict()
     own = {name: tensor for name, tensor in weights.items() if name.startswith("unet.")}
     own["paint_size"] = weights["paint_size"]
-    own[FIRST] = _picked(weights[FIRST], inputs, dim=1)
-    gates_and_paints = (*targets, *(None if one is None else one + len(other.spec.target_channels) for one in targets))
+    own[FIRST] = _picked(weights[FIRST], _twice(inputs, len(other.spec.input_channels)), dim=1)
     for name in LAST:
-        own[name] = _picked(weights[name], gates_and_paints, dim=0)
+        own[name] = _picked(weights[name], _twice(targets, len(other.spec.target_channels)), dim=0)
     model.load_state_dict(own, strict=False)
     return model
+
+
+def _twice(origins: Origins, num_others: int) -> Origins:
+    """Of channels that come twice, one after the other all that there are."""
+    return (*origins, *(None if origin is None else origin + num_others for origin in origins))
 
 
 def _picked(weights: Tensor, origins: Origins, *, dim: int) -> Tensor:

@@ -101,6 +101,8 @@ class Understudy(nn.Module):
 class UNet(nn.Module):
     """N C H W -> N W0 H W features, any H and W. No normalisation: alike on any crop.
 
+    Each channel is seen twice (`with_squares`).
+
     Skips are joined, but added at full resolution, where one convolution of both would take a quarter of a step.
 
     The last units do not leak: where there is nothing to paint they give just that, and black in a matte is black.
@@ -111,7 +113,7 @@ class UNet(nn.Module):
     def __init__(self, num_inputs: int, widths: tuple[int, ...]) -> None:
         super().__init__()
         steps_down = list(pairwise(widths))
-        self.enter = nn.Sequential(_conv(num_inputs, widths[0]), _conv(widths[0], widths[0]))
+        self.enter = nn.Sequential(_conv(2 * num_inputs, widths[0]), _conv(widths[0], widths[0]))
         self.down = nn.ModuleList(
             nn.Sequential(_conv(wide, deep, stride=2), _conv(deep, deep)) for wide, deep in steps_down
         )
@@ -124,7 +126,7 @@ class UNet(nn.Module):
         """Pixels a side behind one of the coarsest features."""
 
     def forward(self, image: Tensor) -> Tensor:
-        features: Tensor = self.enter(image)  # N W0 H W
+        features: Tensor = self.enter(with_squares(image))  # N W0 H W
         skips = []
         for down in self.down:
             skips.append(features)
@@ -137,6 +139,14 @@ class UNet(nn.Module):
             for conv in up.children():  # one by one: nothing holds what came in any longer
                 features = conv(features)
         return features
+
+
+def with_squares(encoded: Tensor) -> Tensor:
+    """N C H W -> N 2C H W: every channel, then every channel's square with its sign.
+
+    Colour is nearly scene-linear there up to white, so that where a lens or a shutter mixes light it lies on a line.
+    """
+    return torch.cat((encoded, encoded * encoded.abs()), dim=1)
 
 
 def _convolved(pixels: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

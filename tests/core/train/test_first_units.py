@@ -16,7 +16,7 @@ from understudy.report.progress import Progress
 from understudy.settings import Settings
 from understudy.train.first_units import spread_first_units
 from understudy.train.fit import fit_model
-from understudy.train.network import NetworkSpec, Understudy
+from understudy.train.network import NetworkSpec, Understudy, with_squares
 from understudy.train.prepare import first_model
 
 CHANNELS = {1: ("A",), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
@@ -44,7 +44,7 @@ def on_flat_places(model: Understudy, plate: NDArray[np.floating]) -> Tensor:
     shades = torch.from_numpy(plate.astype(np.float32)).reshape(-1, plate.shape[2], 1, 1)
     places = shades.expand(-1, -1, 3, 3)  # P Cin 3 3
     weights, biases = (model.get_parameter(f"unet.enter.0.0.{name}") for name in ("weight", "bias"))
-    given: Tensor = torch.nn.functional.conv2d(model.input_transfer.encode(places), weights, biases)
+    given: Tensor = torch.nn.functional.conv2d(with_squares(model.input_transfer.encode(places)), weights, biases)
     return given.detach().flatten(1)
 
 

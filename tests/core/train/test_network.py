@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from understudy.settings import ModelSize
-from understudy.train.network import WIDTHS, NetworkSpec, Understudy, UNet, in_channels_last
+from understudy.train.network import WIDTHS, NetworkSpec, Understudy, UNet, in_channels_last, with_squares
+from understudy.train.transfer import choose_curve
 
 RGB = ("R", "G", "B")
 
@@ -23,6 +25,16 @@ def test_any_size_and_any_channels(height: int, width: int, targets: tuple[str, 
     answer = network((*RGB, "A"), targets)(torch.rand(2, 4, height, width))
     assert answer.shape == (2, len(targets), height, width)
     assert answer.dtype == torch.float32
+
+
+def test_each_channel_is_seen_twice_the_second_time_nearly_as_light() -> None:
+    model = network()
+    model.input_transfer.set_curves([choose_curve(name, np.empty(0, np.float32)) for name in RGB])
+    light = torch.tensor([-1.0, 0.0, 0.1, 0.25, 0.5, 0.75, 1.0]).expand(1, 3, 1, 7)
+    once, twice = with_squares(model.input_transfer.encode(light)).chunk(2, dim=1)
+    torch.testing.assert_close(once, model.input_transfer.encode(light), rtol=0, atol=0)
+    torch.testing.assert_close(twice, light, rtol=0, atol=0.15)
+    assert (once - light).abs().max() > 0.3
 
 
 def test_beyond_a_picture_every_layer_sees_zeros_as_beside_a_crop() -> None:

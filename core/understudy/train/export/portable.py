@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from understudy.train.ends import carried_on, without_ends
-from understudy.train.network import Understudy
+from understudy.train.network import Understudy, with_squares
 from understudy.train.transfer import HAIR, Transfer, ended
 
 LARGEST = 1e30
@@ -77,9 +77,10 @@ class PortableUnderstudy(nn.Module):
 
     def features(self, encoded: Tensor) -> Tensor:
         """N W0 H W float32."""
+        seen = with_squares(encoded)  # N 2Cin H W
         if self.leave_weight.dtype == torch.float16:
-            encoded = encoded.clamp(-self.half_seen, self.half_seen).to(torch.float16)
-        features = self.enter(encoded)  # N W0 H W
+            seen = seen.clamp(-self.half_seen, self.half_seen).to(torch.float16)
+        features = self.enter(seen)  # N W0 H W
         skips: list[Tensor] = []
         for down in self.down:
             skips.append(features)
