@@ -19,7 +19,7 @@ HELD_END = 0.01
 """Of the knob's learning rate, where a rate that was held ends."""
 STEADY_START = 0.5
 """Of the knob's learning rate, where a steady fall begins."""
-STEADY_END = 0.025
+STEADY_END = 0.1
 """Of the knob's learning rate, where a steady fall ends."""
 
 

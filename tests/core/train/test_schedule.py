@@ -35,7 +35,7 @@ def test_stages_go_from_quarter_to_half_to_full() -> None:
     assert {schedule(multi_resolution=False).plan(step, 0.0).reduction for step in (1, 500, 1000)} == {1}
 
 
-@pytest.mark.parametrize(("fall", "end"), [("held", 0.02), ("steady", 0.06)])
+@pytest.mark.parametrize(("fall", "end"), [("held", 0.02), ("steady", 0.22)])
 def test_learning_rate_warms_up_and_falls(fall: Fall, end: float) -> None:
     falling = dataclasses.replace(schedule(), fall=fall)
     rates = [falling.plan(step, 0.0).learning_rate for step in range(1, 1001)]
