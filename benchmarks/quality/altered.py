@@ -120,6 +120,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "sharp error": partial(patch.object, work.Work, "measure", "sharp"),
     "held rate": partial(patch.object, work.Work, "fall", "held"),
     "steady fall": partial(patch.object, work.Work, "fall", "steady"),
+    "a fall to a fortieth": partial(patch.object, schedule, "STEADY_END", 0.025),
     "a rate that never falls": unfallen,
     "schedule-free": schedule_free,
     "weights after He": partial(patch.object, nn.init, "orthogonal_", drawn_after_he),

@@ -20,7 +20,7 @@ HELD_END = 0.01
 STEADY_START = 0.5
 """Of the knob's learning rate, where a steady fall begins."""
 STEADY_END = 0.1
-"""Of the knob's learning rate, where a steady fall ends."""
+"""Of the knob's learning rate, where a steady fall ends. By a fortieth the last part of a short run teaches nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

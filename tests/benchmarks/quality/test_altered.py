@@ -22,13 +22,15 @@ STEPS = 32
 HAD_ANYWAY = (
     "squared error",
     "held rate",
+    "a fall to a fortieth",
     "second looks by absolute error",
     "last units wake",
     "no shifts",
     "an eighth shifted",
     "paint as large as white",
 )
-"""By pictures, of which the shot is one; and by this one, of which the mark goes from black to half of white."""
+"""Or it is nothing to them: to pictures, of which the shot is one; and to this one, of which the mark goes from black
+to half of white."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,7 +75,9 @@ def test_what_the_shot_has_anyway_alters_nothing(shot: SmallShot, usual: dict[st
     assert all(torch.equal(other[key], tensor) for key, tensor in usual.items())
 
 
-@pytest.mark.parametrize("name", ["second looks by absolute error", "last units wake", "no shifts"])
+@pytest.mark.parametrize(
+    "name", ["a fall to a fortieth", "second looks by absolute error", "last units wake", "no shifts"]
+)
 def test_what_mattes_alone_have_or_lack_is_undone_for_a_matte(shot: SmallShot, name: str) -> None:
     matte = trained(shot, f"matte_before_{name.replace(' ', '_')}", "--task", "matte")
     with ALTERATIONS[name]():
