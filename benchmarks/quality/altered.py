@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from itertools import pairwise
 from unittest.mock import patch
 
 import torch
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 from understudy.cli.main import main as understudy
 from understudy.train import crops, first_units, fit, loss, muon, network, prepare, schedule, state, work
 from understudy.train.muon import Muon
+from understudy.train.network import UNet, convolution
 
 SHAKEN_SHARE = 1e-6
 """Of each weight: some roundings of float32."""
@@ -82,6 +84,23 @@ def schedule_free() -> Iterator[None]:
         yield
 
 
+class MoreLayers(UNet):
+    """What comes up is given as many channels as what was kept has, and the coarsest level has two layers."""
+
+    def __init__(self, num_inputs: int, widths: tuple[int, ...]) -> None:
+        super().__init__(num_inputs, widths)
+        steps_up = [(level, wide, deep) for level, (wide, deep) in enumerate(pairwise(widths))][::-1]
+        self.up = nn.ModuleList(
+            nn.Sequential(convolution(2 * wide if level else wide, wide), convolution(wide, wide, leaks=level > 0))
+            for level, wide, _ in steps_up
+        )
+        coarsest = self.down[-1]
+        assert isinstance(coarsest, nn.Sequential)
+        coarsest.append(convolution(widths[-1], widths[-1]))
+        for layers, (_, wide, deep) in zip([coarsest, *self.up], steps_up, strict=False):  # the last of them has none
+            layers.append(nn.Conv2d(deep, wide, 1))
+
+
 @contextmanager
 def seen_once() -> Iterator[None]:
     """Where the squares are, there is nothing."""
@@ -141,7 +160,8 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "no mirroring": partial(patch.object, crops, "MIRRORED_SHARE", 0.0),
     "an eighth mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.125),
     "half mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.5),
-    "narrow at full resolution": partial(patch.dict, network.WIDTHS, {"small": (16, 32, 64, 96, 128)}),
+    "narrow at full resolution": partial(patch.dict, network.WIDTHS, {"small": (16, 16, 64, 96, 128)}),
+    "more layers": partial(patch.object, network, "UNet", MoreLayers),
     "last layer of 3 x 3": partial(patch.object, network, "LAST_SIDE", 3),
     "no average": partial(patch.object, state, "AVERAGE_SHARE", 0.0),
 }

@@ -20,7 +20,7 @@ from understudy.allocator import grow_in_large_pages
 from understudy.settings import Settings
 from understudy.train.device import choose_machine
 
-NETWORKS = ("last layer of 3 x 3", "narrow at full resolution")
+NETWORKS = ("last layer of 3 x 3", "narrow at full resolution", "more layers")
 """Of the choices that can be undone, those of how a network is built."""
 
 Steps = Callable[[int], Clock]

@@ -19,7 +19,8 @@ WIDTHS: dict[ModelSize, tuple[int, ...]] = {
     "medium": (48, 48, 64, 96, 128),
     "large": (96, 96, 128, 192, 256),
 }
-"""Channels at full, 1/2, 1/4, 1/8 and 1/16 resolution: as many as can be where pixels are told apart."""
+"""Channels at full, 1/2, 1/4, 1/8 and 1/16 resolution: as many as can be where pixels are told apart. The first two are
+alike, as what comes up there is added to what was kept."""
 
 LAST_SIDE = 1
 """Pixels a side of whose features a pixel's gate and paint are made. That layer is in float32, as all that meets the
@@ -105,6 +106,9 @@ class UNet(nn.Module):
 
     Skips are joined, but added at full resolution, where one convolution of both would take a quarter of a step.
 
+    Layers are few, for each takes half a millisecond of a step, however little there is to compute: what comes up is
+    joined as it is, and the coarsest level has but the one that halves.
+
     The last units do not leak: where there is nothing to paint they give just that, and black in a matte is black.
 
     Sides that are odd are halved up, so that a picture ends as a crop does: beyond it every layer sees zeros.
@@ -113,14 +117,14 @@ class UNet(nn.Module):
     def __init__(self, num_inputs: int, widths: tuple[int, ...]) -> None:
         super().__init__()
         steps_down = list(pairwise(widths))
-        self.enter = nn.Sequential(_conv(2 * num_inputs, widths[0]), _conv(widths[0], widths[0]))
+        self.enter = nn.Sequential(convolution(2 * num_inputs, widths[0]), convolution(widths[0], widths[0]))
         self.down = nn.ModuleList(
-            nn.Sequential(_conv(wide, deep, stride=2), _conv(deep, deep)) for wide, deep in steps_down
+            nn.Sequential(convolution(wide, deep, stride=2), convolution(deep, deep)) for wide, deep in steps_down[:-1]
         )
-        self.reduce = nn.ModuleList(nn.Conv2d(deep, wide, 1) for wide, deep in reversed(steps_down))
+        self.down.append(convolution(*steps_down[-1], stride=2))
         self.up = nn.ModuleList(
-            nn.Sequential(_conv(2 * wide if level else wide, wide), _conv(wide, wide, leaks=level > 0))
-            for level, (wide, _) in reversed(list(enumerate(steps_down)))
+            nn.Sequential(convolution(wide + deep if level else wide, wide), convolution(wide, wide, leaks=level > 0))
+            for level, (wide, deep) in reversed(list(enumerate(steps_down)))
         )
         self.multiple = 2 ** len(steps_down)
         """Pixels a side behind one of the coarsest features."""
@@ -131,9 +135,9 @@ class UNet(nn.Module):
         for down in self.down:
             skips.append(features)
             features = down(_even(features))  # N Wk H/2^k W/2^k
-        for reduce, up in zip(self.reduce, self.up, strict=True):
+        for up in self.up:
             skip = skips.pop()
-            features = _doubled(reduce(features))[..., : skip.shape[-2], : skip.shape[-1]]
+            features = _doubled(features)[..., : skip.shape[-2], : skip.shape[-1]]
             features = torch.cat((features, skip), dim=1) if skips else features + skip
             del skip
             for conv in up.children():  # one by one: nothing holds what came in any longer
@@ -178,7 +182,7 @@ def in_channels_last(model: Understudy) -> Understudy:
     return model
 
 
-def _conv(num_inputs: int, num_outputs: int, *, stride: int = 1, leaks: bool = True) -> nn.Sequential:
+def convolution(num_inputs: int, num_outputs: int, *, stride: int = 1, leaks: bool = True) -> nn.Sequential:
     conv = nn.Conv2d(num_inputs, num_outputs, 3, stride=stride, padding=1)
     nn.init.orthogonal_(conv.weight, gain=math.sqrt(2))  # as large as He's; at right angles, as Muon's steps are
     return nn.Sequential(conv, nn.LeakyReLU(LEAK, inplace=True) if leaks else nn.ReLU(inplace=True))

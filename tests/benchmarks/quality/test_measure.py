@@ -40,7 +40,7 @@ def test_a_few_seconds_of_training_are_scored_along_the_way(tmp_path: Path, caps
 
 @pytest.mark.slow
 def test_networks_that_were_built_otherwise_are_scored_as_they_were_trained(tmp_path: Path) -> None:
-    ways = ["narrow at full resolution", "last layer of 3 x 3"]
+    ways = ["narrow at full resolution", "last layer of 3 x 3", "more layers"]
     last = last_scores(tmp_path, "1", ways)
     assert [(way, last[way]["step"]) for way in last] == [(way, 1) for way in ways]
     assert min(line["psnr"] for line in last.values()) > 15

@@ -38,8 +38,7 @@ class PortableUnderstudy(nn.Module):
         self.guess_matrix: list[list[float]] = layers.guess_matrix.tolist()
         self.guess_offset: list[float] = layers.guess_offset.tolist()
         self.enter, self.down = layers.unet.enter, layers.unet.down
-        self.reduce, self.up = layers.unet.reduce[:-1], layers.unet.up[:-1]
-        self.last_reduce, self.last_up = layers.unet.reduce[-1], layers.unet.up[-1]
+        self.up, self.last_up = layers.unet.up[:-1], layers.unet.up[-1]
         weight, bias = layers.last_layer()
         self.leave_weight = nn.Parameter(weight, requires_grad=False)
         self.leave_bias = nn.Parameter(bias, requires_grad=False)
@@ -85,11 +84,11 @@ class PortableUnderstudy(nn.Module):
         for down in self.down:
             skips.append(features)
             features = down(features)  # N Wk H/2^k W/2^k
-        for reduce, up in zip(self.reduce, self.up):  # noqa: B905  (TorchScript's has no strict)
+        for up in self.up:
             skip = skips.pop()
-            features = up(torch.cat((_twice_as_large(reduce(features), skip), skip), dim=1))
+            features = up(torch.cat((_twice_as_large(features, skip), skip), dim=1))
         skip = skips.pop()
-        features = self.last_up(_twice_as_large(self.last_reduce(features), skip) + skip)
+        features = self.last_up(_twice_as_large(features, skip) + skip)
         kept: Tensor = features.to(torch.float32)
         return kept
 
