@@ -183,6 +183,7 @@ def in_channels_last(model: Understudy) -> Understudy:
 
 
 def convolution(num_inputs: int, num_outputs: int, *, stride: int = 1, leaks: bool = True) -> nn.Sequential:
+    """A layer of 3 x 3 pixels and its bend: N Cin H W -> N Cout H/stride W/stride, halved up."""
     conv = nn.Conv2d(num_inputs, num_outputs, 3, stride=stride, padding=1)
     nn.init.orthogonal_(conv.weight, gain=math.sqrt(2))  # as large as He's; at right angles, as Muon's steps are
     return nn.Sequential(conv, nn.LeakyReLU(LEAK, inplace=True) if leaks else nn.ReLU(inplace=True))
