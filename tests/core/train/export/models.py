@@ -23,8 +23,14 @@ of its own. What computes something else parts by a thousandth and more."""
 
 
 def lively_model(
-    inputs: tuple[str, ...] = RGB, targets: tuple[str, ...] = RGB, size: ModelSize = "small", seed: int = 0
+    inputs: tuple[str, ...] = RGB,
+    targets: tuple[str, ...] = RGB,
+    size: ModelSize = "small",
+    seed: int = 0,
+    *,
+    liveliness: float = 0.006,
 ) -> Understudy:
+    """`liveliness`: the spread of the last layer's weights; by the usual one answers stay below what half holds."""
     torch.manual_seed(seed)
     model = Understudy(NetworkSpec(input_channels=inputs, target_channels=targets, model_size=size))
     model.input_transfer.set_curves([choose_curve(channel, USUAL) for channel in inputs])
@@ -36,7 +42,7 @@ def lively_model(
         for parameter in model.unet.parameters():
             if parameter.dim() == 1:
                 parameter.normal_(std=0.05)
-        model.leave.weight.normal_(std=0.004)  # answers stay below what half holds
+        model.leave.weight.normal_(std=liveliness)
         assert model.leave.bias is not None
         model.leave.bias.normal_(std=0.01)
         model.set_paint_size(0.25)

@@ -18,6 +18,10 @@ CHANNELS = [
     ((*RGB, "Z", "forward.u"), ("forward.u", "forward.v")),
 ]
 
+CALM = 0.004
+"""Of a model without training, whose features are a third larger than while more layers lay between them: by it half
+rounds its answers about as much as then. Those of trained models it rounds as before."""
+
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (16, 32), (17, 33), (15, 1), (64, 49), (101, 16)])
 @pytest.mark.parametrize(("inputs", "targets"), CHANNELS)
@@ -55,7 +59,7 @@ def test_pixels_that_are_no_numbers_are_black_and_what_goes_out_is_finite() -> N
 
 @torch.no_grad()
 def test_half_leaves_curves_and_guess_alone_and_changes_little() -> None:
-    model = lively_model()
+    model = lively_model(liveliness=CALM)
     portable = PortableUnderstudy(model)
     scene = scene_like(model, 61, 83).half()
     full = portable(scene.float())
@@ -71,7 +75,7 @@ def test_half_leaves_curves_and_guess_alone_and_changes_little() -> None:
 @torch.no_grad()
 def test_half_keeps_highlights_that_a_curve_in_half_would_lose() -> None:
     """From 4094 on 16 x pixel is infinite in half."""
-    model = lively_model()
+    model = lively_model(liveliness=CALM)
     halved = PortableUnderstudy(model).half()
     scene = torch.linspace(3000, 60000, 48).reshape(1, 1, 1, 48).expand(1, 3, 32, 48)
     answer = halved(scene.half()).float()
