@@ -35,13 +35,14 @@ def settings_of(arguments: argparse.Namespace, folder: Path, steps: int, memory_
     )
 
 
-def bare_loop(machine: Machine, arguments: argparse.Namespace) -> BareLoop:
+def bare_loop(machine: Machine, arguments: argparse.Namespace, *, casts_once: bool = False) -> BareLoop:
     return BareLoop(
         machine,
         model_size=arguments.model_size,
         batch_size=arguments.batch_size,
         crop_size=arguments.crop_size,
         wanted=wanted(arguments),
+        casts_once=casts_once,
     )
 
 

@@ -15,6 +15,7 @@ from understudy.settings import ModelSize
 from understudy.train.device import Machine
 from understudy.train.muon import Muon
 from understudy.train.network import NetworkSpec, Understudy, in_channels_last
+from understudy.train.sharing import Alone
 from understudy.train.transfer import choose_curve
 
 PRODUCT_SIDE = {"cpu": 2048, "cuda": 8192, "mps": 4096}
@@ -57,14 +58,16 @@ class BareLoop:
         batch_size: int,
         crop_size: int,
         wanted: tuple[str, ...] = RGB,
+        casts_once: bool = False,
     ) -> None:
-        """`wanted`: the channels of the answer."""
+        """`wanted`: the channels of the answer. `casts_once`: as a run does (cast_once.py), not as autocast does."""
         self._machine = machine
         model = Understudy(NetworkSpec(input_channels=RGB, target_channels=wanted, model_size=model_size))
         for transfer, channels in ((model.input_transfer, RGB), (model.target_transfer, wanted)):
             transfer.set_curves([choose_curve(channel, np.zeros(1, np.float32)) for channel in channels])
         model.guess_matrix.copy_(torch.eye(len(wanted), 3))
         self._model = in_channels_last(model.to(machine.device, machine.dtype))
+        self._sharing = Alone(self._model, bfloat16=casts_once)
         self._optimizer = Muon(self._model.parameters(), learning_rate=1e-4)
         shape = (batch_size, 3, crop_size, crop_size)
         encoded = torch.rand(shape, device=machine.device, dtype=machine.dtype)
@@ -85,8 +88,8 @@ class BareLoop:
 
     def backward(self) -> None:
         with self._machine.autocast():
-            answer = self._model.encoded_answer(self._encoded)
-        (answer - self._truth).square().mean().backward()  # type: ignore[no-untyped-call]
+            answer = self._sharing.answer(self._encoded)
+        self._sharing.backward((answer - self._truth).square().mean(), 0)
 
     def optimize(self) -> None:
         self._optimizer.step()

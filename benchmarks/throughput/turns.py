@@ -36,6 +36,16 @@ def otherwise(folder: Path, arguments: argparse.Namespace) -> None:
     print(f"\n{machine}: a bare step as it is over one with {arguments.way}: {spread(ratios)}")
 
 
+def casts(folder: Path, arguments: argparse.Namespace) -> None:
+    machine = choose_machine(settings_of(arguments, folder, 1), print)
+    if not machine.bfloat16:
+        print(f"\n{machine}: no weights are cast")
+        return
+    once, each = (bare_loop(machine, arguments, casts_once=casts_once) for casts_once in (True, False))
+    ratios = _ratios(once.steps, each.steps, arguments)
+    print(f"\n{machine}: a bare step with weights cast at once over one that casts each: {spread(ratios)}")
+
+
 def pages(folder: Path, arguments: argparse.Namespace) -> None:
     settings = replace(settings_of(arguments, folder, 1), device="cpu")
     make_large, make_small = (partial(_loop_in_pages, settings, arguments, are_large=large) for large in (True, False))

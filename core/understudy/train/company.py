@@ -95,9 +95,9 @@ class Nobody:
         self._clock = Clock()
 
     @contextmanager
-    def assembled(self, run: Run, state: TrainingState) -> Iterator[Sharing]:  # noqa: ARG002
+    def assembled(self, run: Run, state: TrainingState) -> Iterator[Sharing]:
         self._clock.start_at(state.elapsed_seconds)
-        yield Alone(state.model)
+        yield Alone(state.model, bfloat16=run.machine.bfloat16)
 
     def take_generation(self) -> None:
         return None

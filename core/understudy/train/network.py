@@ -73,12 +73,13 @@ class Understudy(nn.Module):
         """`encoded_answer` for whole pictures, which are carried on past their ends: N Cin H W -> N Cout H W."""
         return without_ends(self.encoded_answer(carried_on(encoded)))
 
-    def encoded_answer(self, encoded: Tensor) -> Tensor:
+    def encoded_answer(self, encoded: Tensor, unet: UNet | None = None) -> Tensor:
         """The answer in transfer space, where the loss is taken: N Cin H W -> N Cout H W, of the input's dtype.
 
         For crops and parts of a picture (ends.part_of): what is given is not carried on.
+        `unet`: a copy of its own, to be used in its place (cast_once.py).
         """
-        features = self.unet(encoded)  # N W0 H W
+        features = (unet or self.unet)(encoded)  # N W0 H W
         # the guess and what meets it stay float32: bfloat16 would round bright pixels by 1 % and band smooth ones
         with torch.autocast(encoded.device.type, enabled=False):
             guess = _convolved(encoded, self.guess_matrix[:, :, None, None], self.guess_offset)

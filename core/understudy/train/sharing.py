@@ -22,6 +22,7 @@ from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_
 from torch.nn.parallel import DistributedDataParallel
 
 from understudy.settings import Compression
+from understudy.train.cast_once import CastOnce
 from understudy.train.crops import Share
 from understudy.train.group import Group, GroupBroken, breaking
 from understudy.train.network import Understudy
@@ -80,26 +81,40 @@ class Sharing(Protocol):
         """Let go of the model; the group may be broken."""
 
 
-class Alone:
+class _OwnSteps:
+    """What a rank does whose gradients are nobody else's."""
+
+    is_recordable = True
+
+    def __init__(self, model: Understudy, *, bfloat16: bool) -> None:
+        """`bfloat16`: what convolutions run in, inside autocast."""
+        self._model = model
+        self._cast = CastOnce(model) if bfloat16 else None
+
+    def answer(self, encoded: Tensor) -> Tensor:
+        return (self._cast or self._model).encoded_answer(encoded)
+
+    def backward(self, loss: Tensor, step: int) -> None:  # noqa: ARG002
+        if self._cast:
+            self._cast.backward(loss)
+        else:
+            loss.backward()  # type: ignore[no-untyped-call]
+
+    def is_update(self) -> bool:
+        return True
+
+
+class Alone(_OwnSteps):
     """One process: every step is its own."""
 
     share = Share()
-    is_recordable = True
 
-    def __init__(self, model: Understudy) -> None:
-        self._model = model
+    def __init__(self, model: Understudy, *, bfloat16: bool = False) -> None:
+        """`bfloat16`: what convolutions run in, inside autocast."""
+        super().__init__(model, bfloat16=bfloat16)
         self._weights = list(model.parameters())
 
     def begin_step(self, step: int, reduction: int, *, is_last: bool) -> bool:  # noqa: ARG002
-        return True
-
-    def answer(self, encoded: Tensor) -> Tensor:
-        return self._model.encoded_answer(encoded)
-
-    def backward(self, loss: Tensor, step: int) -> None:  # noqa: ARG002
-        loss.backward()  # type: ignore[no-untyped-call]
-
-    def is_update(self) -> bool:
         return True
 
     def settle(self, state: TrainingState) -> None:
@@ -200,13 +215,11 @@ class Gradients:
         del self._learner
 
 
-class Averaging:
+class Averaging(_OwnSteps):
     """Every rank trains by itself; at meeting points all take the mean of their weights, by their shares of the batch.
 
     What travels is the change since the last meeting. What rounding to 16 bits takes from it is added to the next.
     """
-
-    is_recordable = True
 
     def __init__(
         self,
@@ -217,11 +230,12 @@ class Averaging:
         intervals: dict[int, int],
         compression: Compression,
         meet: Meet,
+        bfloat16: bool = False,
     ) -> None:
-        """`intervals`: steps between meetings by reduction (4, 2, 1)."""
+        """`intervals`: steps between meetings by reduction (4, 2, 1). `bfloat16`: what convolutions run in."""
+        super().__init__(state.model, bfloat16=bfloat16)
         self.share = Share(index=group.index, size=group.size)
         state.model.zero_grad(set_to_none=True)
-        self._model = state.model
         self._group = group
         self._weight = self.share.weight(batch_size)
         self._intervals = intervals
@@ -238,15 +252,6 @@ class Averaging:
     def begin_step(self, step: int, reduction: int, *, is_last: bool) -> bool:
         self._meets = step - self._last_meeting >= self._intervals[reduction] or is_last
         return self._meets
-
-    def answer(self, encoded: Tensor) -> Tensor:
-        return self._model.encoded_answer(encoded)
-
-    def backward(self, loss: Tensor, step: int) -> None:  # noqa: ARG002
-        loss.backward()  # type: ignore[no-untyped-call]
-
-    def is_update(self) -> bool:
-        return True
 
     @torch.no_grad()
     def settle(self, state: TrainingState) -> None:

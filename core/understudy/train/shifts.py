@@ -40,7 +40,8 @@ def moved(pixels: Tensor, weights: Tensor, ends: Tensor) -> Tensor:
     scene = pixels.to(torch.promote_types(pixels.dtype, torch.float32))
     both = _mean(_mean(scene, weights[:, 0], 2), weights[:, 1], 3)
     least, greatest = ends.to(scene)[..., None, None, None].unbind(dim=1)  # N 1 1 1 each
-    return both.clamp_(least, greatest)
+    torch.maximum(both, least, out=both)  # clamp_, of ends that are tensors, takes six times as long
+    return torch.minimum(both, greatest, out=both)
 
 
 def all_count(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -180,7 +180,7 @@ def step_seconds(
     """
     reductions = [reduction for _, reduction in STAGES]
     seconds = torch.zeros(2, len(reductions), dtype=torch.float64)
-    learner = Alone(model)
+    learner = Alone(model, bfloat16=machine.bfloat16)
     for place, reduction in enumerate(reductions):
 
         def compute(reduction: int = reduction) -> Tensor:
@@ -224,7 +224,15 @@ def sharing_for(plan: SyncPlan, run: Run, state: TrainingState, group: Group, me
         interval = plan.intervals[1]
         return Gradients(state, group, batch_size=batch_size, interval=interval, compression=compression, meet=meet)
     kind = {"average": Averaging, "overlap": Overlap, "outer": Outer}[plan.mode]
-    return kind(state, group, batch_size=batch_size, intervals=plan.intervals, compression=compression, meet=meet)
+    return kind(
+        state,
+        group,
+        batch_size=batch_size,
+        intervals=plan.intervals,
+        compression=compression,
+        meet=meet,
+        bfloat16=run.machine.bfloat16,
+    )
 
 
 def _asked_mode(settings: Settings) -> SyncMode:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+import torch
 from benchmarks.throughput import measure
 
 from understudy.demo.shot import DemoShot
@@ -59,3 +60,15 @@ def test_processes_with_large_and_small_pages_take_turns(capfd: pytest.CaptureFi
     words = "--parts pages --crop-size 32 --steps 1 --rounds 2 --device cpu --threads 1"
     measure.main(words.split())
     assert "a bare step in large pages over one in small ones: middle" in capfd.readouterr().out
+
+
+@pytest.mark.slow
+def test_weights_cast_at_once_and_each_by_itself_take_turns(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
+    words = "--parts casts --crop-size 32 --steps 1 --rounds 2 --device cpu --threads 1"
+    measure.main(words.split())
+    assert "a bare step with weights cast at once over one that casts each: middle" in capfd.readouterr().out
+    measure.main([*words.split(), "--precision", "float32"])
+    assert "no weights are cast" in capfd.readouterr().out
