@@ -113,10 +113,11 @@ def take_steps(
     learning_rate: float = LEARNING_RATE,
     batch_size: int = BATCH_SIZE,
     reduction: int = 1,
+    bfloat16: bool = False,
 ) -> None:
     """As the loop does: this rank's crops of each step, then the step."""
-    dtype = next(state.model.parameters()).dtype
-    learn = learn_for(state, machine(dtype), sharing, "squared")
+    place = replace(machine(next(state.model.parameters()).dtype), bfloat16=bfloat16)
+    learn = learn_for(state, place, sharing, "squared")
     for step in range(state.step + 1, state.step + 1 + num_steps):
         samples = sharing.share.computed(BatchPlan(size=batch_size).samples(step))
         batch = gather(pairs(), crops(), state.misses, samples)
