@@ -27,6 +27,9 @@ from understudy.train.model_file import load_model
 from understudy.train.network import Understudy
 from understudy.train.tiles import tiling_for
 
+BEGINNERS_LENGTH = 0.5
+"""Of a step at the beginning of a run, which has half as many crops, over one later on."""
+
 Frames = Mapping[int, FloatPixels]
 """By number, H W C."""
 
@@ -103,7 +106,8 @@ class Ours:
         """Run once; its checkpoints are the snapshots. A first, short run says how many steps a second there are."""
         steps, end = task.steps, _minutes(task.seconds)
         if steps is None:
-            steps = int(self._run(task, _minutes(6.0), task.folder / "pace", 10**6).rate * task.seconds)
+            pace = self._run(task, _minutes(6.0), task.folder / "pace", 10**6)
+            steps = int(pace.rate * task.seconds * BEGINNERS_LENGTH)
         else:
             end = ("--steps", str(steps))
         run = self._run(task, end, task.folder / "run", max(1, steps // self.snapshots))
