@@ -19,16 +19,15 @@ from benchmarks.shots.shot import Shot
 from understudy.frames.image import FloatPixels
 from understudy.frames.sequence import format_frames
 from understudy.report.metrics import read_metrics
+from understudy.report.run_record import read_record
 from understudy.runs import RunFiles
 from understudy.settings import Settings
+from understudy.train.batch_plan import BatchPlan
 from understudy.train.device import Machine, choose_machine
 from understudy.train.infer import MOST_PIXELS, answer_for
 from understudy.train.model_file import load_model
 from understudy.train.network import Understudy
 from understudy.train.tiles import tiling_for
-
-BEGINNERS_LENGTH = 0.5
-"""Of a step at the beginning of a run, which has half as many crops, over one later on."""
 
 Frames = Mapping[int, FloatPixels]
 """By number, H W C."""
@@ -106,8 +105,7 @@ class Ours:
         """Run once; its checkpoints are the snapshots. A first, short run says how many steps a second there are."""
         steps, end = task.steps, _minutes(task.seconds)
         if steps is None:
-            pace = self._run(task, _minutes(6.0), task.folder / "pace", 10**6)
-            steps = int(pace.rate * task.seconds * BEGINNERS_LENGTH)
+            steps = int(self._run(task, _minutes(6.0), task.folder / "pace", 10**6).rate * task.seconds)
         else:
             end = ("--steps", str(steps))
         run = self._run(task, end, task.folder / "run", max(1, steps // self.snapshots))
@@ -141,7 +139,11 @@ class _Run:
 
     @property
     def rate(self) -> float:
-        return float(self._metrics.steps[-1] / self._metrics.seconds[-1])
+        """Steps a second, of whole batches: the first steps of one that grows are not as long."""
+        record = read_record(self._files.record)
+        batch = BatchPlan(size=record.batch_size, first=record.first_steps)
+        num_crops = batch.samples(int(self._metrics.steps[-1])).stop
+        return float(num_crops / batch.size / self._metrics.seconds[-1])
 
     def snapshots(self, as_trained: Callable[[], AbstractContextManager[object]], passes: int) -> Iterator[Snapshot]:
         """`as_trained`: what the network of the files takes to be built. `passes`: answers whose mean is taken."""
