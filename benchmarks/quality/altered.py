@@ -157,6 +157,8 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "last units wake": partial(patch.object, work.Work, "wakes", True),
     "no shifts": partial(patch.object, crops, "SHIFTED_SHARE", 0.0),
     "an eighth shifted": partial(patch.object, crops, "SHIFTED_SHARE", 0.125),
+    "no grain": partial(patch.object, work.Work, "is_grained", False),
+    "grain over all": partial(patch.object, work.Work, "is_grained", True),
     "no mirroring": partial(patch.object, crops, "MIRRORED_SHARE", 0.0),
     "an eighth mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.125),
     "half mirrored": partial(patch.object, crops, "MIRRORED_SHARE", 0.5),

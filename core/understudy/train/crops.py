@@ -32,6 +32,10 @@ BLOCK = 16
 """Side in pixels of the squares by which that difference is remembered."""
 
 
+GRAIN = 1
+"""Sets the numbers by which it is laid over crops apart from those by which these are drawn."""
+FIELD_SIDE = 256
+"""Pixels after which the grain that is laid over crops repeats itself."""
 POINTS = 512
 """Of one pair, that fill the cube together: a power of two. For as many passes at a time the pairs' order is drawn."""
 
@@ -51,6 +55,8 @@ class Crop:
     """Left and right are swapped."""
     shift: tuple[float, float] = (0.0, 0.0)
     """Parts of a pixel, -0.5 to 0.5, further down and, mirrored or not, right: where it is looked at."""
+    grain: tuple[int, int, float] = (0, 0, 0.0)
+    """Row and column in its field of what is laid over it, where any is (grain.py), and how strong: 0 to 1."""
 
     @property
     def is_moved(self) -> bool:
@@ -118,10 +124,11 @@ class CropPlan:
         seed: int,
         may_mirror: bool = True,
         may_shift: bool = False,
+        has_grain: bool = False,
     ) -> None:
         """`may_mirror`: MIRRORED_SHARE of the crops are mirrored; False where channels hold directions.
 
-        `may_shift`: SHIFTED_SHARE of them are moved by parts of a pixel.
+        `may_shift`: SHIFTED_SHARE of them are moved by parts of a pixel. `has_grain`: see grain.py.
         """
         self.height = min(crop_size, *(pair.window.height for pair in pairs))
         self.width = min(crop_size, *(pair.window.width for pair in pairs))
@@ -131,6 +138,7 @@ class CropPlan:
         self._seed = seed
         self.may_mirror = may_mirror
         self.may_shift = may_shift
+        self.has_grain = has_grain
 
     def draw(self, sample: int, missed: Focus) -> Crop:
         """The crop of sample number `sample`, counted from 0 over the whole run and all ranks.
@@ -140,7 +148,7 @@ class CropPlan:
         turn, place_in_turn = divmod(sample, len(self._sizes))
         some, number = divmod(turn, POINTS)
         pair = int(_orders(self._seed, some, len(self._sizes))[number, place_in_turn])
-        point: list[float] = _points(self._seed, pair, some)[number].tolist()
+        point: list[float] = _points((self._seed, pair, some), 8)[number].tolist()
         kind, where, down, across, mirrored, shifted, shift_down, shift_across = point
         if kind < FOCUSED_SHARE:
             focus = self._focus if kind < FOCUSED_SHARE - MISSED_SHARE else missed
@@ -149,11 +157,16 @@ class CropPlan:
             y, x = self._anywhere(pair, down, across)
         is_shifted = self.may_shift and shifted < SHIFTED_SHARE
         shift = (shift_down - 0.5, shift_across - 0.5) if is_shifted else (0.0, 0.0)
-        return Crop(pair, y, x, self.may_mirror and mirrored < MIRRORED_SHARE, shift)
+        grain = self._grain(pair, some, number) if self.has_grain else Crop.grain
+        return Crop(pair, y, x, self.may_mirror and mirrored < MIRRORED_SHARE, shift, grain)
 
     def window(self, crop: Crop, margin: int = 0) -> Window:
         """The pixels of its pair's arrays that it shows, and so many around it."""
         return Window.of_size(self.width + 2 * margin, self.height + 2 * margin, crop.x - margin, crop.y - margin)
+
+    def _grain(self, pair: int, some: int, number: int) -> tuple[int, int, float]:
+        row, column, strength = _points((self._seed, pair, some, GRAIN), 3)[number].tolist()
+        return _whole(row, FIELD_SIDE), _whole(column, FIELD_SIDE), strength
 
     def _anywhere(self, pair: int, down: float, across: float) -> tuple[int, int]:
         height, width = self._sizes[pair]
@@ -181,10 +194,10 @@ def _orders(seed: int, some: int, num_pairs: int) -> NDArray[np.int64]:
 
 
 @lru_cache(maxsize=2048)
-def _points(seed: int, pair: int, some: int) -> NDArray[np.float64]:
-    """POINTS 8: numbers from 0 to below 1 for a pair's crops in as many passes."""
-    own_seed = int(np.random.SeedSequence([seed, pair, some]).generate_state(1)[0])
-    engine = torch.quasirandom.SobolEngine(8, scramble=True, seed=own_seed)  # type: ignore[no-untyped-call]
+def _points(seeds: tuple[int, ...], size: int) -> NDArray[np.float64]:
+    """POINTS `size`: numbers from 0 to below 1 for a pair's crops in as many passes."""
+    own_seed = int(np.random.SeedSequence(seeds).generate_state(1)[0])
+    engine = torch.quasirandom.SobolEngine(size, scramble=True, seed=own_seed)  # type: ignore[no-untyped-call]
     points: NDArray[np.float64] = engine.draw(POINTS, dtype=torch.float64).numpy()
     return points
 

@@ -30,6 +30,8 @@ class Drawn(ABC):
     """Where each comes from."""
     valid: Tensor | None = None
     """N 1 H W, 0 where a pixel does not count (DecodedPair.valid); None when all do."""
+    grain: Tensor | None = None
+    """N 3: of each crop its `Crop.grain`; None when none is laid over them."""
 
     @property
     @abstractmethod
@@ -129,4 +131,4 @@ class Places(Drawn):
         if there.weights is not None and there.ends is not None:
             plate_ends, truth_ends = there.ends.unbind()
             plates, truths = moved(plates, there.weights, plate_ends), moved(truths, there.weights, truth_ends)
-        return Batch(input=plates, target=truths, crops=self.crops, valid=there.valid).to(machine)
+        return Batch(input=plates, target=truths, crops=self.crops, valid=there.valid, grain=there.grain).to(machine)

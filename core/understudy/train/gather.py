@@ -76,7 +76,8 @@ def gather(
     valid = _valid(pairs, crops, plan, pin=pin)
     motion = _motion(crops)
     inputs, targets = (_cut(side, crops, motion, plan, pin=pin) for side in (plates, truths))
-    return Batch(input=inputs, target=targets, crops=crops, valid=valid, is_encoded=encoded is not None)
+    is_encoded, grain = encoded is not None, _grain(crops, plan, pin=pin)
+    return Batch(input=inputs, target=targets, crops=crops, valid=valid, grain=grain, is_encoded=is_encoded)
 
 
 def locate(
@@ -86,7 +87,8 @@ def locate(
     crops = _draw(plan, misses, samples)
     valid = _valid(pairs, crops, plan, pin=frames.wants_pinned)
     table, size = frames.table(crops), (plan.height, plan.width)
-    places = Places(frames=frames, table=table, size=size, crops=crops, valid=valid)
+    grain = _grain(crops, plan, pin=frames.wants_pinned)
+    places = Places(frames=frames, table=table, size=size, crops=crops, valid=valid, grain=grain)
     if not any(crop.is_moved for crop in crops):
         return places
     facts = [pairs[crop.pair].facts for crop in crops]
@@ -99,6 +101,14 @@ def locate(
 
 def _draw(plan: CropPlan, misses: Misses, samples: Sequence[int]) -> tuple[Crop, ...]:
     return tuple(plan.draw(sample, misses.focus(sample)) for sample in samples)
+
+
+def _grain(crops: Sequence[Crop], plan: CropPlan, *, pin: bool) -> Tensor | None:
+    """N 3: `Crop.grain` of each; None where none is laid over them."""
+    if not plan.has_grain:
+        return None
+    places = torch.tensor([crop.grain for crop in crops])
+    return places.pin_memory() if pin else places
 
 
 def _motion(crops: Sequence[Crop]) -> _Motion | None:

@@ -49,7 +49,7 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
         pen.checkpoint()
         return ""
     pace = Pace(step=state.step, elapsed_seconds=state.elapsed_seconds)
-    learn = learn_for(state, run.machine, sharing, run.measure)
+    learn = learn_for(state, run.machine, sharing, run.measure, run.grain)
     with batches_from(state.step + 1, run, state.misses, sharing.share) as batches:
         for batch in batches:
             step = state.step + 1

@@ -26,6 +26,7 @@ from understudy.train.first_units import spread_first_units
 from understudy.train.fit import fit_model, interests_of, preview_of
 from understudy.train.initial_weights import started_from
 from understudy.train.network import NetworkSpec, Understudy
+from understudy.train.plate_grain import grain_of
 from understudy.train.run import Run
 from understudy.train.schedule import STAGES, Schedule
 from understudy.train.squares import Square, draw_squares, left_to_learn, withheld
@@ -122,12 +123,15 @@ def prepare_run(
     interest = interests_of(model, dataset.training)
     squares = draw_squares(dataset.training, interest) if _wants_squares(settings, dataset) else ()
     work = work_of(settings.task, dataset)
-    crops = _crop_plan(settings, dataset, left_to_learn(interest, squares), work)
+    grain = grain_of(dataset, model.input_transfer, settings.crop_size) if work.is_grained else None
+    crops = _crop_plan(settings, dataset, left_to_learn(interest, squares), work, has_grain=grain is not None)
     is_auto = batch is None and not settings.batch_size
     batch = batch or choose_batch(settings, machine, crops.height * crops.width, world_size)
     steps = total_steps(settings, len(dataset.training), batch.size)
     progress.say(f"Channels: {','.join(dataset.input_channels)} -> {','.join(dataset.target_channels)}")
     progress.say(f"Task: {work}")
+    if grain:
+        progress.say(f"Grain: {grain}")
     progress.say(f"Pairs: {len(dataset.training)} to train on, {len(dataset.validation)} to validate")
     if squares:
         progress.say(f"Validation Squares: {_in_words(squares, dataset)}")
@@ -144,6 +148,7 @@ def prepare_run(
         dataset=dataset,
         training=training,
         encoded=encoded_frames(training, model, machine, memory_bytes=_bytes(settings)) if may_encode else None,
+        grain=grain.on(machine) if grain else None,
         squares=squares,
         colour=colour,
         machine=machine,
@@ -184,7 +189,9 @@ def _schedule(settings: Settings, work: Work, crops: CropPlan, steps: int) -> Sc
     )
 
 
-def _crop_plan(settings: Settings, dataset: Dataset, interest: tuple[Interest, ...], work: Work) -> CropPlan:
+def _crop_plan(
+    settings: Settings, dataset: Dataset, interest: tuple[Interest, ...], work: Work, *, has_grain: bool
+) -> CropPlan:
     channels = (*dataset.input_channels, *dataset.target_channels)
     return CropPlan(
         dataset.training,
@@ -193,4 +200,5 @@ def _crop_plan(settings: Settings, dataset: Dataset, interest: tuple[Interest, .
         seed=settings.seed,
         may_mirror=not any(map(may_hold_directions, channels)),
         may_shift=work.is_matte and has_soft_edges(dataset),
+        has_grain=has_grain,
     )

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from understudy.train.device import Machine
 from understudy.train.drawn import Drawn
+from understudy.train.grain import Grain
 from understudy.train.loss import ErrorMeasure
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Sharing
@@ -30,9 +31,11 @@ STEPS_BEFORE = 3
 """Of a kind, done one operation after the other: what is made but once is no part of it."""
 
 
-def learn_for(state: TrainingState, machine: Machine, sharing: Sharing, measure: ErrorMeasure) -> Learn:
+def learn_for(
+    state: TrainingState, machine: Machine, sharing: Sharing, measure: ErrorMeasure, grain: Grain | None = None
+) -> Learn:
     """The quickest way there, good as long as the sharing."""
-    one_by_one = partial(learn, state, machine, sharing, measure)
+    one_by_one = partial(learn, state, machine, sharing, measure, grain)
     if machine.device.type == "cuda" and sharing.is_recordable:
         return Recordings(one_by_one, state, machine).learn
     return one_by_one

@@ -13,6 +13,7 @@ from understudy.train.batch_plan import BatchPlan
 from understudy.train.crops import CropPlan
 from understudy.train.device import Machine
 from understudy.train.encoded_frames import EncodedFrames
+from understudy.train.grain import Grain
 from understudy.train.loss import ErrorMeasure
 from understudy.train.schedule import Schedule
 from understudy.train.squares import Square
@@ -41,6 +42,8 @@ class Run:
     """Of the data set, as they are learnt from: the pixels of `squares` are not valid."""
     encoded: EncodedFrames | None
     """`training` in transfer space, where that is to be had (encoded_frames.py); None: steps encode what they see."""
+    grain: Grain | None
+    """That is laid over crops (grain.py); None: none is."""
     squares: tuple[Square, ...]
     """By which the run is judged where there are no validation frames."""
     colour: ColourRules

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from understudy.train.device import Machine
 from understudy.train.drawn import Drawn
+from understudy.train.grain import Grain
 from understudy.train.loss import ErrorMeasure, loss_and_error
 from understudy.train.misses import block_errors
 from understudy.train.schedule import StepPlan
@@ -22,10 +23,18 @@ Learn = Callable[[Drawn, StepPlan], tuple[Tensor, Tensor]]
 
 
 def learn(
-    state: TrainingState, machine: Machine, sharing: Sharing, measure: ErrorMeasure, drawn: Drawn, plan: StepPlan
+    state: TrainingState,
+    machine: Machine,
+    sharing: Sharing,
+    measure: ErrorMeasure,
+    grain: Grain | None,
+    drawn: Drawn,
+    plan: StepPlan,
 ) -> tuple[Tensor, Tensor]:
     """As `Learn`, one operation after the other."""
     batch = drawn.to(machine).encoded(state.model, plan.reduction)
+    if grain:
+        batch = grain.over(batch, plan.reduction)
     with machine.autocast():
         answer = sharing.answer(batch.input)
     loss, error = loss_and_error(answer, batch.target, batch.valid, measure)

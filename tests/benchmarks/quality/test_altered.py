@@ -27,6 +27,7 @@ HAD_ANYWAY = (
     "last units wake",
     "no shifts",
     "an eighth shifted",
+    "no grain",
     "paint as large as white",
 )
 """Or it is nothing to them: to pictures, of which the shot is one; and to this one, of which the mark goes from black
@@ -76,7 +77,7 @@ def test_what_the_shot_has_anyway_alters_nothing(shot: SmallShot, usual: dict[st
 
 
 @pytest.mark.parametrize(
-    "name", ["a fall to a fortieth", "second looks by absolute error", "last units wake", "no shifts"]
+    "name", ["a fall to a fortieth", "second looks by absolute error", "last units wake", "no shifts", "no grain"]
 )
 def test_what_mattes_alone_have_or_lack_is_undone_for_a_matte(shot: SmallShot, name: str) -> None:
     matte = trained(shot, f"matte_before_{name.replace(' ', '_')}", "--task", "matte")

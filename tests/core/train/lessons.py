@@ -92,6 +92,7 @@ def small_run(settings: Settings | None = None, training: tuple[DecodedPair, ...
         dataset=Dataset(pairs=training, input_channels=RGB, target_channels=RGB),
         training=training,
         encoded=None,
+        grain=None,
         squares=(),
         colour=ColourRules(),
         machine=machine(torch.float32),

@@ -1,0 +1,154 @@
+"""How grainy the plates are: how strong their grain is in shade and light, how soft, how alike in all channels.
+
+It is looked at in small squares drawn at random, in the flattest of those that are as bright: what varies there is
+grain and little else. Where nothing is flat texture counts as grain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from understudy.dataset import Dataset, DecodedPair
+from understudy.frames.kinds import is_colour
+from understudy.train.crops import FIELD_SIDE
+from understudy.train.grain import STRONGEST, Grain
+from understudy.train.transfer import Transfer
+
+SIDE = 12
+"""Pixels of a square."""
+MOST_SQUARES = 10_000
+"""Of all pairs together."""
+FEWEST_SQUARES = 100
+FLAT_SHARE = 0.1
+"""Of the squares."""
+NUM_BRIGHTNESSES = 8
+"""Groups of as many squares each."""
+GREY = 0.18
+REACH = 3
+"""Pixels as far apart as which grain may be alike."""
+
+Numbers = NDArray[np.float64]
+
+
+def grain_of(dataset: Dataset, transfer: Transfer, crop_size: int) -> Grain | None:
+    """That of the colours of the training plates; None where they have none, or are too small to tell.
+
+    `transfer`: of the plates. `crop_size`: pixels a side of the largest crops that it is laid over.
+    """
+    colours = [number for number, name in enumerate(dataset.input_channels) if is_colour(name)]
+    squares = _squares(dataset.training, colours)
+    if len(squares) < FEWEST_SQUARES:
+        return None
+    means, rest = _levelled(squares)
+    variances = np.square(rest).sum(axis=(2, 3)) / (SIDE**2 - 3)  # S C
+    lines = np.array([_least_line(*both) for both in zip(means.T, variances.T, strict=True)])  # C 2
+    deviations = np.sqrt(lines[:, 0] + lines[:, 1] * np.maximum(means, 0))  # S C
+    has_grain = (deviations > 0).all(axis=1)
+    if not has_grain.any():
+        return None
+    looks = rest[has_grain] / deviations[has_grain][..., None, None]  # of deviation 1 where there is but grain
+    flatness = np.square(looks).mean(axis=(1, 2, 3))
+    field = _field(looks[flatness <= np.quantile(flatness, FLAT_SHARE)])
+    return _in_transfer_space(field, lines, colours, transfer, crop_size)
+
+
+def _squares(pairs: Sequence[DecodedPair], channels: Sequence[int]) -> Numbers:
+    """S C SIDE SIDE, scene-linear. None in which a channel is one value throughout, as of what is clipped."""
+    rng = np.random.default_rng(0)
+    found: list[Numbers] = [np.empty((0, len(channels), SIDE, SIDE))]
+    for pair in pairs:
+        rows, columns = pair.window.height - SIDE + 1, pair.window.width - SIDE + 1
+        if not channels or min(rows, columns) < 1:
+            continue
+        count = min(MOST_SQUARES // len(pairs) + 1, rows * columns)
+        y, x = rng.integers(rows, size=count), rng.integers(columns, size=count)
+        if pair.valid is not None:
+            counts = sliding_window_view(pair.valid, (SIDE, SIDE))[y, x].all(axis=(1, 2))
+            y, x = y[counts], x[counts]
+        cut = sliding_window_view(pair.input, (SIDE, SIDE), axis=(0, 1))[y, x][:, channels]
+        found.append(cut.astype(np.float64))
+    squares = np.concatenate(found)
+    with np.errstate(invalid="ignore"):  # infinite ones
+        varies = (np.ptp(squares, axis=(2, 3)) > 0).all(axis=1)
+    there: Numbers = squares[varies & np.isfinite(squares).all(axis=(1, 2, 3))]
+    return there
+
+
+def _levelled(squares: Numbers) -> tuple[Numbers, Numbers]:
+    """Means, S C, and what is left of the squares when a plane has been taken from each."""
+    step = np.arange(SIDE) - (SIDE - 1) / 2
+    length = SIDE * np.square(step).sum()
+    means = squares.mean(axis=(2, 3), keepdims=True)
+    across = (squares * step).sum(axis=(2, 3), keepdims=True) / length
+    down = (squares * step[:, None]).sum(axis=(2, 3), keepdims=True) / length
+    return means[..., 0, 0], squares - means - across * step - down * step[:, None]
+
+
+def _least_line(means: Numbers, variances: Numbers) -> tuple[float, float]:
+    """Floor and slope, by light, of the variance that even the flattest squares have, S each: read noise and counted
+    light, or film's grain. Of all lines that lie above none of the groups, the highest."""
+    groups = np.array_split(np.argsort(means), NUM_BRIGHTNESSES)
+    points = [
+        (max(0.0, float(np.median(means[some]))), float(np.quantile(variances[some], FLAT_SHARE))) for some in groups
+    ]
+    level = (min(variance for _, variance in points), 0.0)
+    through_black = [(0.0, variance / light) for light, variance in points if light > 0]
+    through_two = [
+        (low - light * (high - low) / (more - light), (high - low) / (more - light))
+        for light, low in points
+        for more, high in points
+        if more > light
+    ]
+    fitting = [
+        (floor, slope)
+        for floor, slope in (*through_black, *through_two)
+        if min(floor, slope) >= 0 and all(floor + slope * light <= 1.000001 * variance for light, variance in points)
+    ]
+    tiny = np.finfo(np.float64).tiny
+    return max((level, *fitting), key=lambda line: sum(np.log(line[0] + line[1] * light + tiny) for light, _ in points))
+
+
+def _field(looks: Numbers) -> NDArray[np.float32]:
+    """FIELD_SIDE FIELD_SIDE C of deviation 1, without a seam: as soft as these squares, and channels as alike."""
+    alike = np.zeros((FIELD_SIDE, FIELD_SIDE))  # by how far apart; what is before the first is at the end
+    inner = looks[..., REACH:-REACH, REACH:-REACH]
+    for down in range(-REACH, REACH + 1):
+        for across in range(-REACH, REACH + 1):
+            moved = np.roll(looks, (-down, -across), axis=(2, 3))[..., REACH:-REACH, REACH:-REACH]
+            alike[down, across] = (inner * moved).mean()
+    spectrum = np.maximum(np.fft.fft2(alike).real, 0)
+    num_channels = looks.shape[1]
+    white = np.random.default_rng(1).standard_normal((num_channels, FIELD_SIDE, FIELD_SIDE))
+    soft = np.fft.ifft2(np.fft.fft2(white) * np.sqrt(spectrum)).real
+    between = np.corrcoef(looks.swapaxes(0, 1).reshape(num_channels, -1)).reshape(num_channels, num_channels)
+    mixing = np.linalg.cholesky(between + 1e-6 * np.eye(num_channels))  # channels may be the same
+    mixed = np.einsum("ab,bhw->hwa", mixing, soft)
+    field: NDArray[np.float32] = (mixed / mixed.std(axis=(0, 1))).astype(np.float32)
+    return field
+
+
+def _in_transfer_space(
+    field: NDArray[np.float32], lines: Numbers, colours: Sequence[int], transfer: Transfer, crop_size: int
+) -> Grain:
+    """`field` and `lines` are those of the colours."""
+    num_channels = len(transfer.gain)
+    whole = np.zeros((*field.shape[:2], num_channels), np.float32)
+    whole[..., colours] = field
+    gain, scale = (part.double().cpu().numpy() for part in (transfer.gain, transfer.scale))
+    inverse_scale, floor, slope = np.zeros((3, num_channels), np.float32)
+    for (least, rise), channel in zip(lines, colours, strict=True):
+        steepest = (STRONGEST * gain[channel] * scale[channel]) ** 2
+        inverse_scale[channel] = 1 / scale[channel]
+        floor[channel], slope[channel] = steepest * least, steepest * rise / gain[channel]
+    return Grain(
+        field=torch.from_numpy(np.pad(whole, ((0, crop_size), (0, crop_size), (0, 0)), mode="wrap")),
+        inverse_scale=torch.from_numpy(inverse_scale),
+        floor=torch.from_numpy(floor),
+        slope=torch.from_numpy(slope),
+        at_grey=float(np.sqrt(lines[:, 0] + lines[:, 1] * GREY).mean()),
+    )
