@@ -73,10 +73,8 @@ def _squares(pairs: Sequence[DecodedPair], channels: Sequence[int]) -> Numbers:
         cut = sliding_window_view(pair.input, (SIDE, SIDE), axis=(0, 1))[y, x][:, channels]
         found.append(cut.astype(np.float64))
     squares = np.concatenate(found)
-    with np.errstate(invalid="ignore"):  # infinite ones
-        varies = (np.ptp(squares, axis=(2, 3)) > 0).all(axis=1)
-    there: Numbers = squares[varies & np.isfinite(squares).all(axis=(1, 2, 3))]
-    return there
+    varying: Numbers = squares[(np.ptp(squares, axis=(2, 3)) > 0).all(axis=1)]
+    return varying
 
 
 def _levelled(squares: Numbers) -> tuple[Numbers, Numbers]:
