@@ -14,8 +14,9 @@ from understudy.train.device import Machine
 from understudy.train.drawn import Batch
 from understudy.train.loss import reduce_pixels
 
-STRONGEST = 3.0
-"""Deviation of what is laid over a crop, in that of the plates' own. It is as often of any strength up to that."""
+STRONGEST = 3.5
+"""Deviation of what is laid over a crop, in that of the plates' own as it is measured. It is as often of any strength
+up to that."""
 
 
 @dataclass(frozen=True, kw_only=True)

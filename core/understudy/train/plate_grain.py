@@ -1,7 +1,8 @@
 """How grainy the plates are: how strong their grain is in shade and light, how soft, how alike in all channels.
 
 It is looked at in small squares drawn at random, in the flattest of those that are as bright: what varies there is
-grain and little else. Where nothing is flat texture counts as grain.
+grain and little else. Where hardly a square is flat texture counts as grain; where some have none, as of a rendering,
+there is none.
 """
 
 from __future__ import annotations
@@ -24,11 +25,16 @@ SIDE = 12
 MOST_SQUARES = 10_000
 """Of all pairs together."""
 FEWEST_SQUARES = 100
+LEAST_SHARE = 0.01
+"""Of the squares, that may have less grain than the plates are said to. With a tenth a rendering had some in its
+shadows, which taught a matte to waver in black; that of grainy plates comes out at 0.85 of what it is."""
 FLAT_SHARE = 0.1
-"""Of the squares."""
+"""Of the squares, by which it is known what grain looks like."""
 NUM_BRIGHTNESSES = 8
 """Groups of as many squares each."""
 GREY = 0.18
+LEAST_GRAIN = 0.0005
+"""Deviation at GREY; less is none, and costs a step none of its time."""
 REACH = 3
 """Pixels as far apart as which grain may be alike."""
 
@@ -47,14 +53,15 @@ def grain_of(dataset: Dataset, transfer: Transfer, crop_size: int) -> Grain | No
     means, rest = _levelled(squares)
     variances = np.square(rest).sum(axis=(2, 3)) / (SIDE**2 - 3)  # S C
     lines = np.array([_least_line(*both) for both in zip(means.T, variances.T, strict=True)])  # C 2
+    at_grey = float(np.sqrt(lines[:, 0] + lines[:, 1] * GREY).mean())
+    if at_grey < LEAST_GRAIN:
+        return None
     deviations = np.sqrt(lines[:, 0] + lines[:, 1] * np.maximum(means, 0))  # S C
     has_grain = (deviations > 0).all(axis=1)
-    if not has_grain.any():
-        return None
     looks = rest[has_grain] / deviations[has_grain][..., None, None]  # of deviation 1 where there is but grain
     flatness = np.square(looks).mean(axis=(1, 2, 3))
     field = _field(looks[flatness <= np.quantile(flatness, FLAT_SHARE)])
-    return _in_transfer_space(field, lines, colours, transfer, crop_size)
+    return _in_transfer_space(field, lines, at_grey, colours, transfer, crop_size)
 
 
 def _squares(pairs: Sequence[DecodedPair], channels: Sequence[int]) -> Numbers:
@@ -92,7 +99,7 @@ def _least_line(means: Numbers, variances: Numbers) -> tuple[float, float]:
     light, or film's grain. Of all lines that lie above none of the groups, the highest."""
     groups = np.array_split(np.argsort(means), NUM_BRIGHTNESSES)
     points = [
-        (max(0.0, float(np.median(means[some]))), float(np.quantile(variances[some], FLAT_SHARE))) for some in groups
+        (max(0.0, float(np.median(means[some]))), float(np.quantile(variances[some], LEAST_SHARE))) for some in groups
     ]
     level = (min(variance for _, variance in points), 0.0)
     through_black = [(0.0, variance / light) for light, variance in points if light > 0]
@@ -131,7 +138,12 @@ def _field(looks: Numbers) -> NDArray[np.float32]:
 
 
 def _in_transfer_space(
-    field: NDArray[np.float32], lines: Numbers, colours: Sequence[int], transfer: Transfer, crop_size: int
+    field: NDArray[np.float32],
+    lines: Numbers,
+    at_grey: float,
+    colours: Sequence[int],
+    transfer: Transfer,
+    crop_size: int,
 ) -> Grain:
     """`field` and `lines` are those of the colours."""
     num_channels = len(transfer.gain)
@@ -148,5 +160,5 @@ def _in_transfer_space(
         inverse_scale=torch.from_numpy(inverse_scale),
         floor=torch.from_numpy(floor),
         slope=torch.from_numpy(slope),
-        at_grey=float(np.sqrt(lines[:, 0] + lines[:, 1] * GREY).mean()),
+        at_grey=at_grey,
     )
