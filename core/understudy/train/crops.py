@@ -128,7 +128,8 @@ class CropPlan:
     ) -> None:
         """`may_mirror`: MIRRORED_SHARE of the crops are mirrored; False where channels hold directions.
 
-        `may_shift`: SHIFTED_SHARE of them are moved by parts of a pixel. `has_grain`: see grain.py.
+        `may_shift`: SHIFTED_SHARE of them are moved by parts of a pixel. `has_grain`: it is laid over
+        them (grain.py), from places that are drawn beside their own.
         """
         self.height = min(crop_size, *(pair.window.height for pair in pairs))
         self.width = min(crop_size, *(pair.window.width for pair in pairs))

@@ -46,23 +46,14 @@ class Grain:
         """`batch`: in transfer space, `reduction` x `reduction` pixels averaged into one."""
         assert batch.grain is not None
         height, width = batch.input.shape[2:]
-        grain = reduce_pixels(self._cut(batch.grain, height * reduction, width * reduction), reduction)  # N Cin h w
+        cut = sliced if batch.grain.device.type == "cpu" else looked_up
+        whole = cut(self.field, batch.grain, height * reduction, width * reduction)
+        grain = reduce_pixels(whole, reduction)  # N Cin h w
         # row by row, for arithmetic on pixels of three numbers takes five times as long
         rows, grain_rows = (pixels.permute(0, 2, 3, 1).flatten(2) for pixels in (batch.input, grain))  # N h w*Cin
         strengths = self._deviations(rows, width).mul_(batch.grain[:, 2, None, None])
         laid = strengths.mul_(grain_rows).add_(rows).view(len(rows), height, width, -1)  # N h w Cin
         return replace(batch, input=laid.permute(0, 3, 1, 2))
-
-    def _cut(self, places: Tensor, height: int, width: int) -> Tensor:
-        """Crops of the field: N Cin H W, channels last."""
-        if places.device.type == "cpu":
-            firsts = [(int(row), int(column)) for row, column, _ in places.tolist()]
-            cut = torch.stack([self.field[y : y + height, x : x + width] for y, x in firsts])
-        else:
-            rows = places[:, :1].long() + torch.arange(height, device=places.device)  # N H
-            columns = places[:, 1:2].long() + torch.arange(width, device=places.device)  # N W
-            cut = self.field[rows[:, :, None], columns[:, None, :]]
-        return cut.permute(0, 3, 1, 2)
 
     def _deviations(self, rows: Tensor, width: int) -> Tensor:
         """Of the strongest grain over each of these pixels: N h w*Cin."""
@@ -73,3 +64,16 @@ class Grain:
 
     def __str__(self) -> str:
         return f"laid over the crops, up to {STRONGEST:g} times that of the plates ({self.at_grey:.2%} at 18 % grey)"
+
+
+def sliced(field: Tensor, places: Tensor, height: int, width: int) -> Tensor:
+    """Crops of the field at places, N 3: N Cin H W, channels last. For a CPU."""
+    firsts = [(int(row), int(column)) for row, column, _ in places.tolist()]
+    return torch.stack([field[y : y + height, x : x + width] for y, x in firsts]).permute(0, 3, 1, 2)
+
+
+def looked_up(field: Tensor, places: Tensor, height: int, width: int) -> Tensor:
+    """The same for a GPU, which is not waited for."""
+    rows = places[:, :1].long() + torch.arange(height, device=places.device)  # N H
+    columns = places[:, 1:2].long() + torch.arange(width, device=places.device)  # N W
+    return field[rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)

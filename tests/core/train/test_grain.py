@@ -17,7 +17,7 @@ from understudy.train.crops import FIELD_SIDE, CropPlan
 from understudy.train.device_frames import DeviceFrames
 from understudy.train.drawn import Batch
 from understudy.train.gather import gather, locate
-from understudy.train.grain import STRONGEST, Grain
+from understudy.train.grain import STRONGEST, Grain, looked_up, sliced
 from understudy.train.misses import Misses
 from understudy.train.plate_grain import grain_of
 from understudy.train.transfer import Transfer, choose_curve
@@ -114,6 +114,15 @@ def test_what_comes_round_has_no_seam() -> None:
     assert field[FIELD_SIDE:].equal(field[:CROP_SIZE])
     across_it = (field[FIELD_SIDE] - field[FIELD_SIDE - 1]).std()
     assert float(across_it) == pytest.approx(float((field[1:] - field[:-1]).std()), rel=0.2)
+
+
+def test_a_gpu_cuts_out_what_a_cpu_does() -> None:
+    field = measured(grainy()).field
+    places = torch.tensor([[0.0, 0.0, 1.0], [FIELD_SIDE - 1.0, 7.0, 0.5], [100.0, FIELD_SIDE - 1.0, 0.0]])
+    by_slices, by_places = (cut(field, places, 20, CROP_SIZE) for cut in (sliced, looked_up))
+    assert by_slices.shape == (3, 3, 20, CROP_SIZE)
+    assert by_places.equal(by_slices)
+    assert by_places.stride() == by_slices.stride()
 
 
 def test_only_colours_have_it() -> None:
