@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 from understudy.dataset import Dataset, DecodedPair
 from understudy.frames.kinds import is_colour
 from understudy.train.crops import FIELD_SIDE
-from understudy.train.grain import STRONGEST, Grain
+from understudy.train.fit import sample_pixels
+from understudy.train.grain import Film, Grain
 from understudy.train.transfer import Transfer
 
+STRONGEST_OVER_MATTES, STRONGEST_OVER_PICTURES = 3.5, 2.0
+"""Deviation of what is laid over a crop, in that of the plates' own as it is measured. Of pictures, which are to keep
+it, blemishes are learnt later with 3.5, and come no further."""
 SIDE = 12
 """Pixels of a square."""
 MOST_SQUARES = 10_000
@@ -37,31 +41,59 @@ LEAST_GRAIN = 0.0005
 """Deviation at GREY; less is none, and costs a step none of its time."""
 REACH = 3
 """Pixels as far apart as which grain may be alike."""
+KEPT_DEVIATION, MOST = 0.25, 0.5
+"""Of the grain, that a target may differ by from its plate where it keeps it; and of the pixels, that must."""
 
 Numbers = NDArray[np.float64]
 
 
-def grain_of(dataset: Dataset, transfer: Transfer, crop_size: int) -> Grain | None:
+def grain_of(
+    dataset: Dataset, input_transfer: Transfer, target_transfer: Transfer, crop_size: int, *, is_matte: bool
+) -> Grain | None:
     """That of the colours of the training plates; None where they have none, or are too small to tell.
 
-    `transfer`: of the plates. `crop_size`: pixels a side of the largest crops that it is laid over.
+    None, too, for pictures that do not keep their plate's grain: what becomes of more of it, nobody knows.
+    `crop_size`: pixels a side of the largest crops that it is laid over.
     """
     colours = [number for number, name in enumerate(dataset.input_channels) if is_colour(name)]
     squares = _squares(dataset.training, colours)
     if len(squares) < FEWEST_SQUARES:
         return None
     means, rest = _levelled(squares)
-    variances = np.square(rest).sum(axis=(2, 3)) / (SIDE**2 - 3)  # S C
-    lines = np.array([_least_line(*both) for both in zip(means.T, variances.T, strict=True)])  # C 2
+    lines = _least_lines(means, rest)
     at_grey = float(np.sqrt(lines[:, 0] + lines[:, 1] * GREY).mean())
-    if at_grey < LEAST_GRAIN:
+    if at_grey < LEAST_GRAIN or not (is_matte or _is_kept(dataset, colours, lines)):
         return None
-    deviations = np.sqrt(lines[:, 0] + lines[:, 1] * np.maximum(means, 0))  # S C
-    has_grain = (deviations > 0).all(axis=1)
-    looks = rest[has_grain] / deviations[has_grain][..., None, None]  # of deviation 1 where there is but grain
-    flatness = np.square(looks).mean(axis=(1, 2, 3))
-    field = _field(looks[flatness <= np.quantile(flatness, FLAT_SHARE)])
-    return _in_transfer_space(field, lines, at_grey, colours, transfer, crop_size)
+    field = _field(_flattest(means, rest, lines))
+    strongest = STRONGEST_OVER_MATTES if is_matte else STRONGEST_OVER_PICTURES
+    names = [dataset.input_channels[number] for number in colours]
+
+    def film(channels: Sequence[str], transfer: Transfer) -> Film:
+        origins = [names.index(name) if name in names else None for name in channels]
+        return _film(field, strongest**2 * lines, origins, transfer, crop_size)
+
+    return Grain(
+        plate=film(dataset.input_channels, input_transfer),
+        target=None if is_matte else film(dataset.target_channels, target_transfer),
+        at_grey=at_grey,
+        strongest=strongest,
+    )
+
+
+def _is_kept(dataset: Dataset, colours: Sequence[int], lines: Numbers) -> bool:
+    """Whether most pixels are in the target as they are in the plate, grain and all. `lines`: of the colours."""
+    names = dataset.input_channels
+    painted = [(place, name) for place, name in enumerate(dataset.target_channels) if is_colour(name)]
+    if not painted or not all(name in names for _, name in painted):
+        return False
+    inputs, targets = sample_pixels(dataset.training)
+    are_kept = np.ones(len(inputs), np.bool_)
+    for place, name in painted:
+        plate = inputs[:, names.index(name)]
+        floor, slope = lines[colours.index(names.index(name))]
+        deviations = np.sqrt(floor + slope * np.maximum(plate, 0))
+        are_kept &= np.abs(targets[:, place] - plate) <= KEPT_DEVIATION * deviations
+    return bool(are_kept.mean() >= MOST)
 
 
 def _squares(pairs: Sequence[DecodedPair], channels: Sequence[int]) -> Numbers:
@@ -94,6 +126,12 @@ def _levelled(squares: Numbers) -> tuple[Numbers, Numbers]:
     return means[..., 0, 0], squares - means - across * step - down * step[:, None]
 
 
+def _least_lines(means: Numbers, rest: Numbers) -> Numbers:
+    """C 2: of each channel `_least_line`."""
+    variances = np.square(rest).sum(axis=(2, 3)) / (SIDE**2 - 3)  # S C
+    return np.array([_least_line(*both) for both in zip(means.T, variances.T, strict=True)])
+
+
 def _least_line(means: Numbers, variances: Numbers) -> tuple[float, float]:
     """Floor and slope, by light, of the variance that even the flattest squares have, S each: read noise and counted
     light, or film's grain. Of all lines that lie above none of the groups, the highest."""
@@ -118,6 +156,17 @@ def _least_line(means: Numbers, variances: Numbers) -> tuple[float, float]:
     return max((level, *fitting), key=lambda line: sum(np.log(line[0] + line[1] * light + tiny) for light, _ in points))
 
 
+def _flattest(means: Numbers, rest: Numbers, lines: Numbers) -> Numbers:
+    """Of what is left of squares, FLAT_SHARE, over the grain that they are to have: of deviation 1 where there is but
+    grain."""
+    deviations = np.sqrt(lines[:, 0] + lines[:, 1] * np.maximum(means, 0))  # S C
+    has_grain = (deviations > 0).all(axis=1)
+    looks = rest[has_grain] / deviations[has_grain][..., None, None]
+    flatness = np.square(looks).mean(axis=(1, 2, 3))
+    flattest: Numbers = looks[flatness <= np.quantile(flatness, FLAT_SHARE)]
+    return flattest
+
+
 def _field(looks: Numbers) -> NDArray[np.float32]:
     """FIELD_SIDE FIELD_SIDE C of deviation 1, without a seam: as soft as these squares, and channels as alike."""
     alike = np.zeros((FIELD_SIDE, FIELD_SIDE))  # by how far apart; what is before the first is at the end
@@ -137,28 +186,24 @@ def _field(looks: Numbers) -> NDArray[np.float32]:
     return field
 
 
-def _in_transfer_space(
-    field: NDArray[np.float32],
-    lines: Numbers,
-    at_grey: float,
-    colours: Sequence[int],
-    transfer: Transfer,
-    crop_size: int,
-) -> Grain:
-    """`field` and `lines` are those of the colours."""
-    num_channels = len(transfer.gain)
-    whole = np.zeros((*field.shape[:2], num_channels), np.float32)
-    whole[..., colours] = field
+def _film(
+    field: NDArray[np.float32], lines: Numbers, origins: Sequence[int | None], transfer: Transfer, crop_size: int
+) -> Film:
+    """`field` and `lines` are those of the plate's colours; `origins`: of each channel which of them is its own."""
+    whole = np.zeros((*field.shape[:2], len(origins)), np.float32)
     gain, scale = (part.double().cpu().numpy() for part in (transfer.gain, transfer.scale))
-    inverse_scale, floor, slope = np.zeros((3, num_channels), np.float32)
-    for (least, rise), channel in zip(lines, colours, strict=True):
-        steepest = (STRONGEST * gain[channel] * scale[channel]) ** 2
+    inverse_scale, floor, slope = np.zeros((3, len(origins)), np.float32)
+    for channel, origin in enumerate(origins):
+        if origin is None:
+            continue
+        whole[..., channel] = field[..., origin]
+        least, rise = lines[origin]
+        steepest = (gain[channel] * scale[channel]) ** 2
         inverse_scale[channel] = 1 / scale[channel]
         floor[channel], slope[channel] = steepest * least, steepest * rise / gain[channel]
-    return Grain(
+    return Film(
         field=torch.from_numpy(np.pad(whole, ((0, crop_size), (0, crop_size), (0, 0)), mode="wrap")),
         inverse_scale=torch.from_numpy(inverse_scale),
         floor=torch.from_numpy(floor),
         slope=torch.from_numpy(slope),
-        at_grey=at_grey,
     )

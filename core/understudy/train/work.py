@@ -45,11 +45,6 @@ class Work:
         return 2 if self.is_matte else 1
 
     @property
-    def is_grained(self) -> bool:
-        """Whether grain is laid over plates (grain.py). Pictures' targets have their plate's, or follow from it."""
-        return self.is_matte
-
-    @property
     def wakes(self) -> bool:
         """Whether faults that no last unit sees are called out (waking.py). Edges of mattes came out a little worse."""
         return not self.is_matte

@@ -27,7 +27,6 @@ HAD_ANYWAY = (
     "last units wake",
     "no shifts",
     "an eighth shifted",
-    "no grain",
     "paint as large as white",
 )
 """Or it is nothing to them: to pictures, of which the shot is one; and to this one, of which the mark goes from black

@@ -17,9 +17,9 @@ from understudy.train.crops import FIELD_SIDE, CropPlan
 from understudy.train.device_frames import DeviceFrames
 from understudy.train.drawn import Batch
 from understudy.train.gather import gather, locate
-from understudy.train.grain import STRONGEST, Grain, looked_up, sliced
+from understudy.train.grain import Grain, looked_up, sliced
 from understudy.train.misses import Misses
-from understudy.train.plate_grain import grain_of
+from understudy.train.plate_grain import STRONGEST_OVER_MATTES, grain_of
 from understudy.train.transfer import Transfer, choose_curve
 
 Pixels = NDArray[np.float32]
@@ -57,10 +57,21 @@ def transfer(channels: tuple[str, ...] = ("R", "G", "B")) -> Transfer:
     return made
 
 
+def found(given: Dataset, *, is_matte: bool = True) -> Grain | None:
+    transfers = transfer(given.input_channels), transfer(given.target_channels)
+    return grain_of(given, *transfers, CROP_SIZE, is_matte=is_matte)
+
+
 def measured(plate: Pixels) -> Grain:
-    grain = grain_of(dataset(plate), transfer(), CROP_SIZE)
+    grain = found(dataset(plate))
     assert grain
     return grain
+
+
+def painted(target: Pixels, channels: tuple[str, ...] = ("R", "G", "B")) -> Dataset:
+    """From a grainy plate, whose channels are R, G and B, to this."""
+    pair = decoded(grainy(), target, CROP_SIZE)
+    return Dataset(pairs=(pair,), input_channels=("R", "G", "B"), target_channels=channels)
 
 
 def laid(grain: Grain, scene: float, strength: float, count: int = 8) -> torch.Tensor:
@@ -79,7 +90,7 @@ def laid(grain: Grain, scene: float, strength: float, count: int = 8) -> torch.T
 
 @pytest.mark.parametrize("scene", [0.02, 0.18, 0.9])
 def test_it_is_as_strong_as_the_plates_in_shade_and_light(scene: float) -> None:
-    deviation = float(laid(measured(grainy()), scene, 1 / STRONGEST).std())
+    deviation = float(laid(measured(grainy()), scene, 1 / STRONGEST_OVER_MATTES).std())
     assert deviation == pytest.approx(np.sqrt(FLOOR**2 + SLOPE * scene), rel=0.3)
 
 
@@ -92,7 +103,7 @@ def test_its_strength_is_the_crop_s() -> None:
 
 def test_it_is_as_soft() -> None:
     def alike_beside(softness: float) -> float:
-        field = measured(grainy(softness)).field[:FIELD_SIDE, :FIELD_SIDE].numpy()
+        field = measured(grainy(softness)).plate.field[:FIELD_SIDE, :FIELD_SIDE].numpy()
         return float((field * np.roll(field, 1, axis=1)).mean())
 
     assert alike_beside(0.0) == pytest.approx(0, abs=0.1)
@@ -101,7 +112,7 @@ def test_it_is_as_soft() -> None:
 
 def test_channels_are_as_alike() -> None:
     def alike(plate: Pixels) -> float:
-        field = measured(plate).field[:FIELD_SIDE, :FIELD_SIDE].numpy()
+        field = measured(plate).plate.field[:FIELD_SIDE, :FIELD_SIDE].numpy()
         return float((field[..., 0] * field[..., 1]).mean())
 
     assert abs(alike(grainy())) < 0.25
@@ -109,7 +120,7 @@ def test_channels_are_as_alike() -> None:
 
 
 def test_what_comes_round_has_no_seam() -> None:
-    field = measured(grainy(0.8)).field
+    field = measured(grainy(0.8)).plate.field
     assert len(field) == FIELD_SIDE + CROP_SIZE
     assert field[FIELD_SIDE:].equal(field[:CROP_SIZE])
     across_it = (field[FIELD_SIDE] - field[FIELD_SIDE - 1]).std()
@@ -117,7 +128,7 @@ def test_what_comes_round_has_no_seam() -> None:
 
 
 def test_a_gpu_cuts_out_what_a_cpu_does() -> None:
-    field = measured(grainy()).field
+    field = measured(grainy()).plate.field
     places = torch.tensor([[0.0, 0.0, 1.0], [FIELD_SIDE - 1.0, 7.0, 0.5], [100.0, FIELD_SIDE - 1.0, 0.0]])
     by_slices, by_places = (cut(field, places, 20, CROP_SIZE) for cut in (sliced, looked_up))
     assert by_slices.shape == (3, 3, 20, CROP_SIZE)
@@ -128,7 +139,7 @@ def test_a_gpu_cuts_out_what_a_cpu_does() -> None:
 def test_only_colours_have_it() -> None:
     channels = ("R", "G", "B", "A")
     plate = np.concatenate([grainy(), grainy()[..., :1] / 3], axis=2)
-    grain = grain_of(dataset(plate, channels), transfer(channels), CROP_SIZE)
+    grain = found(dataset(plate, channels))
     assert grain
     given = torch.rand(2, 4, CROP_SIZE, CROP_SIZE).contiguous(memory_format=torch.channels_last)
     batch = Batch(input=given, target=given, crops=(), grain=torch.tensor([[0.0, 9.0, 1.0]] * 2), is_encoded=True)
@@ -139,12 +150,40 @@ def test_only_colours_have_it() -> None:
 
 
 def test_none_where_plates_have_none() -> None:
-    assert grain_of(dataset(np.zeros((*SIZE, 3), np.float32)), transfer(), CROP_SIZE) is None, "one value throughout"
-    assert grain_of(dataset(grainy()[:9, :9]), transfer(), CROP_SIZE) is None, "smaller than what is looked at"
-    assert grain_of(dataset(grainy()[..., :1], ("depth.Z",)), transfer(("depth.Z",)), CROP_SIZE) is None, "no colour"
-    assert grain_of(dataset(light()), transfer(), CROP_SIZE) is None, "clean"
+    assert found(dataset(np.zeros((*SIZE, 3), np.float32))) is None, "one value throughout"
+    assert found(dataset(grainy()[:9, :9])) is None, "smaller than what is looked at"
+    assert found(dataset(grainy()[..., :1], ("depth.Z",))) is None, "no colour"
+    assert found(dataset(light())) is None, "clean"
     half_clean = np.concatenate([grainy(), light()])
-    assert grain_of(dataset(half_clean), transfer(), CROP_SIZE) is None, "as of a rendering that was put before a plate"
+    assert found(dataset(half_clean)) is None, "as of a rendering that was put before a plate"
+
+
+def test_pictures_that_keep_their_plates_grain_have_the_same_laid_over_them() -> None:
+    target = grainy()
+    target[40:90, 40:90] *= 1.3  # paint
+    grain = found(painted(target), is_matte=False)
+    assert grain
+    even = torch.rand(4, 3, 20, 20).contiguous(memory_format=torch.channels_last)
+    places = torch.tensor([[9.0, 5.0 * number, 0.7] for number in range(4)])
+    over = grain.over(Batch(input=even, target=even.clone(), crops=(), grain=places, is_encoded=True), 1)
+    assert over.target.equal(over.input)
+    assert not over.input.isclose(even).all()
+
+
+def test_it_finds_targets_channels_by_their_names() -> None:
+    turned = np.concatenate([grainy()[..., ::-1], np.ones((*SIZE, 1), np.float32)], axis=2)
+    grain = found(painted(turned, ("B", "G", "R", "A")), is_matte=False)
+    assert grain
+    assert grain.target
+    assert grain.target.field[..., :3].flip(2).equal(grain.plate.field)
+    assert grain.target.floor[:3].flip(0).equal(grain.plate.floor)
+    assert not grain.target.field[..., 3].any()
+
+
+def test_pictures_that_do_not_keep_it_have_none() -> None:
+    assert found(painted(light()), is_matte=False) is None, "its grain was taken away"
+    assert found(painted(grainy() * 1.4), is_matte=False) is None, "a grade"
+    assert found(painted(grainy(), ("R", "G", "spec.R")), is_matte=False) is None, "the plate has no such channel"
 
 
 def test_pixels_that_are_not_valid_tell_nothing() -> None:
@@ -154,7 +193,7 @@ def test_pixels_that_are_not_valid_tell_nothing() -> None:
     valid = np.zeros(SIZE, np.bool_)
     valid[:, :100] = True
     masked = replace(whole, pairs=(replace(whole.pairs[0], valid=valid),))
-    grain = grain_of(masked, transfer(), CROP_SIZE)
+    grain = found(masked)
     assert grain
     assert grain.at_grey == pytest.approx(measured(grainy()[:, :100]).at_grey, rel=0.15)
 
@@ -164,7 +203,7 @@ def test_reduced_pixels_have_the_mean_of_theirs() -> None:
     even = torch.full((2, 3, 8, 8), 0.3).contiguous(memory_format=torch.channels_last)
     places = torch.tensor([[3.0, 5.0, 1.0], [7.0, 0.0, 0.5]])
     over = grain.over(Batch(input=even, target=even, crops=(), grain=places, is_encoded=True), 4).input - even
-    cut = torch.stack([grain.field[3:35, 5:37], grain.field[7:39, :32]]).permute(0, 3, 1, 2)
+    cut = torch.stack([grain.plate.field[3:35, 5:37], grain.plate.field[7:39, :32]]).permute(0, 3, 1, 2)
     means = torch.nn.functional.avg_pool2d(cut, 4)
     assert np.corrcoef(over.flatten(), (means * torch.tensor([1.0, 0.5])[:, None, None, None]).flatten())[0, 1] > 0.95
 
