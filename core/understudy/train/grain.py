@@ -84,7 +84,7 @@ class Grain:
 
     def __str__(self) -> str:
         where = "plates and targets" if self.target else "plates"
-        return f"laid over {where}, up to {self.strongest:g} times that of the plates ({self.at_grey:.2%} at 18 % grey)"
+        return f"laid over {where}, up to {self.strongest:g} times their own ({self.at_grey:.2%} at 18 % grey)"
 
 
 def sliced(field: Tensor, places: Tensor, height: int, width: int) -> Tensor:

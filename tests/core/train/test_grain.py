@@ -84,7 +84,7 @@ def laid(grain: Grain, scene: float, strength: float, count: int = 8) -> torch.T
     )
     batch = Batch(input=even, target=even[:, :1], crops=(), grain=places, is_encoded=True)
     over = grain.over(batch, 1)
-    assert over.target is batch.target
+    assert over.target is batch.target, "mattes have none"
     return transfer().decode(over.input) - scene
 
 
@@ -168,6 +168,7 @@ def test_pictures_that_keep_their_plates_grain_have_the_same_laid_over_them() ->
     over = grain.over(Batch(input=even, target=even.clone(), crops=(), grain=places, is_encoded=True), 1)
     assert over.target.equal(over.input)
     assert not over.input.isclose(even).all()
+    assert str(grain).startswith("laid over plates and targets, up to 2 times their own (")
 
 
 def test_it_finds_targets_channels_by_their_names() -> None:
