@@ -157,8 +157,7 @@ def _least_line(means: Numbers, variances: Numbers) -> tuple[float, float]:
 
 
 def _flattest(means: Numbers, rest: Numbers, lines: Numbers) -> Numbers:
-    """Of what is left of squares, FLAT_SHARE, over the grain that they are to have: of deviation 1 where there is but
-    grain."""
+    """FLAT_SHARE of what is left of squares, each over its grain's deviation: 1 is that of grain alone."""
     deviations = np.sqrt(lines[:, 0] + lines[:, 1] * np.maximum(means, 0))  # S C
     has_grain = (deviations > 0).all(axis=1)
     looks = rest[has_grain] / deviations[has_grain][..., None, None]
