@@ -18,7 +18,7 @@ from understudy.dataset import Dataset, DecodedPair
 from understudy.frames.kinds import is_colour
 from understudy.train.crops import FIELD_SIDE
 from understudy.train.fit import sample_pixels
-from understudy.train.grain import Film, Grain
+from understudy.train.grain import Grain
 from understudy.train.transfer import Transfer
 
 STRONGEST_OVER_MATTES, STRONGEST_OVER_PICTURES = 3.5, 2.0
@@ -45,15 +45,15 @@ KEPT_DEVIATION, MOST = 0.25, 0.5
 """Of the grain, that a target may differ by from its plate where it keeps it; and of the pixels, that must."""
 
 Numbers = NDArray[np.float64]
+Pixels = NDArray[np.float32]
 
 
-def grain_of(
-    dataset: Dataset, input_transfer: Transfer, target_transfer: Transfer, crop_size: int, *, is_matte: bool
-) -> Grain | None:
+def grain_of(dataset: Dataset, transfer: Transfer, crop_size: int, *, is_matte: bool) -> Grain | None:
     """That of the colours of the training plates; None where they have none, or are too small to tell.
 
     None, too, for pictures that do not keep their plate's grain: what becomes of more of it, nobody knows.
-    `crop_size`: pixels a side of the largest crops that it is laid over.
+    `transfer`: of plates, and of the colours of targets. `crop_size`: pixels a side of the largest crops that it is
+    laid over.
     """
     colours = [number for number, name in enumerate(dataset.input_channels) if is_colour(name)]
     squares = _squares(dataset.training, colours)
@@ -64,17 +64,17 @@ def grain_of(
     at_grey = float(np.sqrt(lines[:, 0] + lines[:, 1] * GREY).mean())
     if at_grey < LEAST_GRAIN or not (is_matte or _is_kept(dataset, colours, lines)):
         return None
-    field = _field(_flattest(means, rest, lines))
     strongest = STRONGEST_OVER_MATTES if is_matte else STRONGEST_OVER_PICTURES
-    names = [dataset.input_channels[number] for number in colours]
-
-    def film(channels: Sequence[str], transfer: Transfer) -> Film:
-        origins = [names.index(name) if name in names else None for name in channels]
-        return _film(field, strongest**2 * lines, origins, transfer, crop_size)
-
+    field = _field(_flattest(means, rest, lines))
+    whole, inverse_scale, floor, slope = _encoded(field, strongest**2 * lines, colours, transfer)
+    names = dataset.input_channels
+    origins = tuple(names.index(name) if name in names else None for name in dataset.target_channels)
     return Grain(
-        plate=film(dataset.input_channels, input_transfer),
-        target=None if is_matte else film(dataset.target_channels, target_transfer),
+        field=torch.from_numpy(np.pad(whole, ((0, crop_size), (0, crop_size), (0, 0)), mode="wrap")),
+        inverse_scale=torch.from_numpy(inverse_scale),
+        floor=torch.from_numpy(floor),
+        slope=torch.from_numpy(slope),
+        origins=None if is_matte else origins,
         at_grey=at_grey,
         strongest=strongest,
     )
@@ -166,7 +166,7 @@ def _flattest(means: Numbers, rest: Numbers, lines: Numbers) -> Numbers:
     return flattest
 
 
-def _field(looks: Numbers) -> NDArray[np.float32]:
+def _field(looks: Numbers) -> Pixels:
     """FIELD_SIDE FIELD_SIDE C of deviation 1, without a seam: as soft as these squares, and channels as alike."""
     alike = np.zeros((FIELD_SIDE, FIELD_SIDE))  # by how far apart; what is before the first is at the end
     inner = looks[..., REACH:-REACH, REACH:-REACH]
@@ -181,28 +181,18 @@ def _field(looks: Numbers) -> NDArray[np.float32]:
     between = np.corrcoef(looks.swapaxes(0, 1).reshape(num_channels, -1)).reshape(num_channels, num_channels)
     mixing = np.linalg.cholesky(between + 1e-6 * np.eye(num_channels))  # channels may be the same
     mixed = np.einsum("ab,bhw->hwa", mixing, soft)
-    field: NDArray[np.float32] = (mixed / mixed.std(axis=(0, 1))).astype(np.float32)
+    field: Pixels = (mixed / mixed.std(axis=(0, 1))).astype(np.float32)
     return field
 
 
-def _film(
-    field: NDArray[np.float32], lines: Numbers, origins: Sequence[int | None], transfer: Transfer, crop_size: int
-) -> Film:
-    """`field` and `lines` are those of the plate's colours; `origins`: of each channel which of them is its own."""
-    whole = np.zeros((*field.shape[:2], len(origins)), np.float32)
+def _encoded(field: Pixels, lines: Numbers, colours: Sequence[int], transfer: Transfer) -> tuple[Pixels, ...]:
+    """As `Grain` has them for all channels of the plate: field, inverse scale, floor, slope."""
     gain, scale = (part.double().cpu().numpy() for part in (transfer.gain, transfer.scale))
-    inverse_scale, floor, slope = np.zeros((3, len(origins)), np.float32)
-    for channel, origin in enumerate(origins):
-        if origin is None:
-            continue
-        whole[..., channel] = field[..., origin]
-        least, rise = lines[origin]
-        steepest = (gain[channel] * scale[channel]) ** 2
-        inverse_scale[channel] = 1 / scale[channel]
-        floor[channel], slope[channel] = steepest * least, steepest * rise / gain[channel]
-    return Film(
-        field=torch.from_numpy(np.pad(whole, ((0, crop_size), (0, crop_size), (0, 0)), mode="wrap")),
-        inverse_scale=torch.from_numpy(inverse_scale),
-        floor=torch.from_numpy(floor),
-        slope=torch.from_numpy(slope),
-    )
+    whole = np.zeros((*field.shape[:2], len(gain)), np.float32)
+    inverse_scale, floor, slope = np.zeros((3, len(gain)), np.float32)
+    steepest = (gain[colours] * scale[colours]) ** 2
+    whole[..., colours] = field
+    inverse_scale[colours] = 1 / scale[colours]
+    floor[colours] = steepest * lines[:, 0]
+    slope[colours] = steepest * lines[:, 1] / gain[colours]
+    return whole, inverse_scale, floor, slope

@@ -123,8 +123,7 @@ def prepare_run(
     interest = interests_of(model, dataset.training)
     squares = draw_squares(dataset.training, interest) if _wants_squares(settings, dataset) else ()
     work = work_of(settings.task, dataset)
-    transfers = model.input_transfer, model.target_transfer
-    grain = grain_of(dataset, *transfers, settings.crop_size, is_matte=work.is_matte)
+    grain = grain_of(dataset, model.input_transfer, settings.crop_size, is_matte=work.is_matte)
     crops = _crop_plan(settings, dataset, left_to_learn(interest, squares), work, has_grain=grain is not None)
     is_auto = batch is None and not settings.batch_size
     batch = batch or choose_batch(settings, machine, crops.height * crops.width, world_size)
