@@ -20,8 +20,8 @@ from torch import Tensor, nn
 from understudy.errors import UnderstudyError
 from understudy.train.export import torchscript
 from understudy.train.export.portable import PortableUnderstudy
-from understudy.train.export.proof import OLD_TORCH, largest_difference, prove_torchscript
-from understudy.train.export.samples import samples_for
+from understudy.train.export.proof import LARGEST_HALF, OLD_TORCH, largest_difference, prove_torchscript
+from understudy.train.export.samples import HIGHLIGHT, samples_for
 from understudy.train.export.torchscript import NEWEST_FORMAT, save_torchscript
 from understudy.train.network import Understudy
 
@@ -101,6 +101,17 @@ def test_the_proof_asks_the_older_torches_that_the_environment_names(
     monkeypatch.setenv(OLD_TORCH, "/nowhere/python")
     with pytest.raises(UnderstudyError, match="UNDERSTUDY_OLD_TORCH: /nowhere/python: cannot be started"):
         list(prove_torchscript(file, model, samples))
+
+
+@torch.no_grad()
+def test_what_half_cannot_hold_is_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(OLD_TORCH, raising=False)
+    model = lively_model(liveliness=0.0)
+    model.guess_matrix.mul_(1.05)  # in transfer space
+    assert float(model(torch.full((1, 3, 16, 16), HIGHLIGHT)).max()) > LARGEST_HALF
+    save_torchscript(tmp_path / "bright.pt", PortableUnderstudy(model))
+    _, in_half = prove_torchscript(tmp_path / "bright.pt", model, samples_for(tmp_path / "none", model).all)
+    assert in_half.difference < 0.002
 
 
 @pytest.mark.skipif(not OLD_PYTHONS, reason=f"{OLD_TORCH} names no Python with an older torch")
