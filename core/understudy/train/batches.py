@@ -18,7 +18,8 @@ from understudy.train.misses import Misses
 from understudy.train.run import Run
 
 STEPS_AT_ONCE = 8
-"""Whose crops are gathered together: what is to be begun for each is begun once, with Python's code in the cache.
+"""Whose crops are gathered together, and grain laid over them: what is to be begun for each is begun once, with
+Python's code in the cache.
 
 Up to seven ahead, where Prefetch has three; Misses allows for that (STEPS_AHEAD).
 """
@@ -42,6 +43,8 @@ def batches_from(step: int, run: Run, misses: Misses, share: Share) -> Iterator[
         while steps := list(itertools.islice(samples, num_steps)):
             together = [sample for some in steps for sample in some]
             batch = gather(run.training, run.crops, misses, together, encoded=run.encoded, pin=pin)
+            if run.grain and batch.is_encoded:  # of others a step lays it, when it has encoded them
+                batch = run.grain.over(batch, 1)
             yield from batch.split([len(some) for some in steps])
 
     if run.machine.device.type == "cpu" and all(pair.is_in_memory for pair in run.training):

@@ -31,7 +31,7 @@ class Drawn(ABC):
     valid: Tensor | None = None
     """N 1 H W, 0 where a pixel does not count (DecodedPair.valid); None when all do."""
     grain: Tensor | None = None
-    """N 3: of each crop its `Crop.grain`; None when none is laid over them."""
+    """N 3: of each crop its `Crop.grain`, to be laid over it; None when none is, or it has been."""
 
     @property
     @abstractmethod

@@ -52,7 +52,7 @@ class Grain:
         assert batch.grain is not None
         laid = self._over_plates(batch.input, batch.grain, reduction)
         target = batch.target + self._over_targets(laid) if self.origins else batch.target
-        return replace(batch, input=batch.input + laid, target=target)
+        return replace(batch, input=batch.input + laid, target=target, grain=None)
 
     def _over_plates(self, pixels: Tensor, places: Tensor, reduction: int) -> Tensor:
         """N Cin h w, channels last. `places`: Drawn.grain."""

@@ -33,7 +33,7 @@ def learn(
 ) -> tuple[Tensor, Tensor]:
     """As `Learn`, one operation after the other."""
     batch = drawn.to(machine).encoded(state.model, plan.reduction)
-    if grain:
+    if grain and batch.grain is not None:
         batch = grain.over(batch, plan.reduction)
     with machine.autocast():
         answer = sharing.answer(batch.input)

@@ -8,15 +8,31 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.core.train.lessons import BATCH_SIZE, crops, mapped_pairs, pairs, small_run
+from tests.core.train.lessons import (
+    BATCH_SIZE,
+    CROP_SIZE,
+    LEARNING_RATE,
+    crops,
+    first_state,
+    machine,
+    mapped_pairs,
+    pairs,
+    small_run,
+)
+from torch import Tensor
 
 from understudy.report.run_record import FirstSteps
 from understudy.train.batch_plan import BatchPlan
 from understudy.train.batches import batches_from
-from understudy.train.crops import Focus, Share
+from understudy.train.crops import FIELD_SIDE, CropPlan, Focus, Share
 from understudy.train.drawn import Batch
+from understudy.train.encoded_frames import encoded_frames
 from understudy.train.gather import gather
+from understudy.train.grain import Grain
 from understudy.train.misses import Misses
+from understudy.train.recordings import learn_for
+from understudy.train.schedule import StepPlan
+from understudy.train.sharing import Alone
 
 
 def prefetching() -> list[threading.Thread]:
@@ -59,6 +75,40 @@ def test_a_batch_grows_at_its_step_wherever_a_run_goes_on() -> None:
     assert list(map(len, seen[1])) == 12 * [1] + 8 * [3]
     expected = [crops().draw(sample, misses.focus(sample)) for sample in range(12 + 3 * 8)]
     assert [crop for some in seen[1] for crop in some] == expected
+
+
+class Seeing(Alone):
+    """Keeps what the network is asked for."""
+
+    def answer(self, encoded: Tensor) -> Tensor:
+        self.seen = encoded
+        return super().answer(encoded)
+
+
+@pytest.mark.parametrize("is_encoded", [True, False])
+def test_grain_is_laid_once_over_eight_steps_crops_together_as_over_each_step_s(is_encoded: bool) -> None:
+    generator = torch.Generator().manual_seed(1)
+    side = FIELD_SIDE + CROP_SIZE
+    field, some = torch.randn(side, side, 3, generator=generator), torch.full((3,), 0.01)
+    grain = Grain(
+        field=field, inverse_scale=some, floor=some, slope=some, origins=(0, 1, 2), at_grey=0.1, strongest=1.0
+    )
+    state = first_state(torch.float32)
+    plan = CropPlan(pairs(), crops().interest, crop_size=CROP_SIZE, seed=3, has_grain=True)
+    encoded = encoded_frames(pairs(), state.model, machine(torch.float32), memory_bytes=2**30) if is_encoded else None
+    run = replace(small_run(), crops=plan, encoded=encoded, grain=grain)
+    sharing = Seeing(state.model)
+    learn = learn_for(state, run.machine, sharing, "squared", grain)
+    with batches_from(1, run, state.misses, Share()) as batches:
+        for step in range(1, 12):
+            drawn = gather(pairs(), plan, state.misses, BatchPlan(size=BATCH_SIZE).samples(step), encoded=encoded)
+            expected = grain.over(drawn.to(run.machine).encoded(state.model, 1), 1)
+            batch = next(batches)
+            assert isinstance(batch, Batch)
+            assert (batch.grain is None) == is_encoded
+            learn(batch, StepPlan(learning_rate=LEARNING_RATE, reduction=1))
+            assert sharing.seen.equal(expected.input)
+            assert not is_encoded or batch.target.equal(expected.target)
 
 
 class Unreadable(Misses):
