@@ -47,7 +47,8 @@ class Grain:
     def over(self, batch: Batch, reduction: int) -> Batch:
         """`batch`: in transfer space, `reduction` x `reduction` pixels averaged into one.
 
-        What is laid over a target is its plate's, so that what is to be painted stays as it is.
+        What is laid over a target is its plate's, so that what is to be painted stays as it is. Of what it gives
+        `grain` is None: it has been laid.
         """
         assert batch.grain is not None
         laid = self._over_plates(batch.input, batch.grain, reduction)
