@@ -8,13 +8,14 @@ there is none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import torch
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from understudy.dataset import Dataset, DecodedPair
+from understudy.dataset import Dataset, DecodedPair, StoredPixels
 from understudy.frames.kinds import is_colour
 from understudy.train.crops import FIELD_SIDE
 from understudy.train.fit import sample_pixels
@@ -28,6 +29,8 @@ SIDE = 12
 """Pixels of a square."""
 MOST_SQUARES = 10_000
 """Of all pairs together."""
+SQUARES_AT_ONCE = 1000
+"""As many as are no large piece of memory, of which every page is cleared first when it is asked for."""
 FEWEST_SQUARES = 100
 LEAST_SHARE = 0.01
 """Of the squares, that may have less grain than the plates are said to. With a tenth a rendering had some in its
@@ -44,6 +47,11 @@ REACH = 3
 KEPT_DEVIATION, MOST = 0.25, 0.5
 """Of the grain, that a target may differ by from its plate where it keeps it; and of the pixels, that must."""
 
+EVEN, STEPS = np.ones(SIDE), np.arange(SIDE) - (SIDE - 1) / 2
+PLANES = np.stack([np.outer(*both).ravel() for both in ((EVEN, EVEN), (EVEN, STEPS), (STEPS, EVEN))])
+PLANES /= np.linalg.norm(PLANES, axis=1, keepdims=True)
+"""3 x SIDE SIDE: even, rising across and rising down, each of length 1 and at right angles to the others."""
+
 Numbers = NDArray[np.float64]
 Pixels = NDArray[np.float32]
 
@@ -59,13 +67,16 @@ def grain_of(dataset: Dataset, transfer: Transfer, crop_size: int, *, is_matte: 
     squares = _squares(dataset.training, colours)
     if len(squares) < FEWEST_SQUARES:
         return None
-    means, rest = _levelled(squares)
-    lines = _least_lines(means, rest)
+    means, variances = _means_and_variances(squares)
+    lines = np.array([_least_line(*both) for both in zip(means.T, variances.T, strict=True)])  # C 2
     at_grey = float(np.sqrt(lines[:, 0] + lines[:, 1] * GREY).mean())
     if at_grey < LEAST_GRAIN or not (is_matte or _is_kept(dataset, colours, lines)):
         return None
+    looks = _flattest(squares, means, variances, lines)
+    if not len(looks):
+        return None
     strongest = STRONGEST_OVER_MATTES if is_matte else STRONGEST_OVER_PICTURES
-    field = _field(_flattest(means, rest, lines))
+    field = _field(looks)
     whole, inverse_scale, floor, slope = _encoded(field, strongest**2 * lines, colours, transfer)
     names = dataset.input_channels
     origins = tuple(names.index(name) if name in names else None for name in dataset.target_channels)
@@ -96,10 +107,10 @@ def _is_kept(dataset: Dataset, colours: Sequence[int], lines: Numbers) -> bool:
     return bool(are_kept.mean() >= MOST)
 
 
-def _squares(pairs: Sequence[DecodedPair], channels: Sequence[int]) -> Numbers:
+def _squares(pairs: Sequence[DecodedPair], channels: Sequence[int]) -> StoredPixels:
     """S C SIDE SIDE, scene-linear. None in which a channel is one value throughout, as of what is clipped."""
     rng = np.random.default_rng(0)
-    found: list[Numbers] = [np.empty((0, len(channels), SIDE, SIDE))]
+    found: list[StoredPixels] = [np.empty((0, len(channels), SIDE, SIDE), np.float16)]
     for pair in pairs:
         rows, columns = pair.window.height - SIDE + 1, pair.window.width - SIDE + 1
         if not channels or min(rows, columns) < 1:
@@ -110,26 +121,26 @@ def _squares(pairs: Sequence[DecodedPair], channels: Sequence[int]) -> Numbers:
             counts = sliding_window_view(pair.valid, (SIDE, SIDE))[y, x].all(axis=(1, 2))
             y, x = y[counts], x[counts]
         cut = sliding_window_view(pair.input, (SIDE, SIDE), axis=(0, 1))[y, x][:, channels]
-        found.append(cut.astype(np.float64))
-    squares = np.concatenate(found)
-    varying: Numbers = squares[(np.ptp(squares, axis=(2, 3)) > 0).all(axis=1)]
-    return varying
+        found.append(cut[(cut != cut[..., :1, :1]).any(axis=(2, 3)).all(axis=1)])
+    return np.concatenate(found)
 
 
-def _levelled(squares: Numbers) -> tuple[Numbers, Numbers]:
+def _means_and_variances(squares: StoredPixels) -> tuple[Numbers, Numbers]:
+    """S C each, the variances of what `_levelled` leaves."""
+    means, variances = [], []
+    for first in range(0, len(squares), SQUARES_AT_ONCE):
+        mean, rest = _levelled(squares[first : first + SQUARES_AT_ONCE])
+        means.append(mean)
+        variances.append(np.square(rest, out=rest).sum(axis=(2, 3)) / (SIDE**2 - len(PLANES)))
+    return np.concatenate(means), np.concatenate(variances)
+
+
+def _levelled(squares: StoredPixels) -> tuple[Numbers, Numbers]:
     """Means, S C, and what is left of the squares when a plane has been taken from each."""
-    step = np.arange(SIDE) - (SIDE - 1) / 2
-    length = SIDE * np.square(step).sum()
-    means = squares.mean(axis=(2, 3), keepdims=True)
-    across = (squares * step).sum(axis=(2, 3), keepdims=True) / length
-    down = (squares * step[:, None]).sum(axis=(2, 3), keepdims=True) / length
-    return means[..., 0, 0], squares - means - across * step - down * step[:, None]
-
-
-def _least_lines(means: Numbers, rest: Numbers) -> Numbers:
-    """C 2: of each channel `_least_line`."""
-    variances = np.square(rest).sum(axis=(2, 3)) / (SIDE**2 - 3)  # S C
-    return np.array([_least_line(*both) for both in zip(means.T, variances.T, strict=True)])
+    rest = squares.reshape(*squares.shape[:2], SIDE**2).astype(np.float64)
+    means = rest.mean(axis=2)
+    rest -= rest @ PLANES.T @ PLANES
+    return means, rest.reshape(squares.shape)
 
 
 def _least_line(means: Numbers, variances: Numbers) -> tuple[float, float]:
@@ -156,24 +167,26 @@ def _least_line(means: Numbers, variances: Numbers) -> tuple[float, float]:
     return max((level, *fitting), key=lambda line: sum(np.log(line[0] + line[1] * light + tiny) for light, _ in points))
 
 
-def _flattest(means: Numbers, rest: Numbers, lines: Numbers) -> Numbers:
-    """FLAT_SHARE of what is left of squares, each over its grain's deviation: 1 is that of grain alone."""
-    deviations = np.sqrt(lines[:, 0] + lines[:, 1] * np.maximum(means, 0))  # S C
-    has_grain = (deviations > 0).all(axis=1)
-    looks = rest[has_grain] / deviations[has_grain][..., None, None]
-    flatness = np.square(looks).mean(axis=(1, 2, 3))
-    flattest: Numbers = looks[flatness <= np.quantile(flatness, FLAT_SHARE)]
-    return flattest
+def _flattest(squares: StoredPixels, means: Numbers, variances: Numbers, lines: Numbers) -> Numbers:
+    """FLAT_SHARE of the squares, levelled, each over its grain's deviation: 1 is that of grain alone.
+
+    None of where a colour has no grain.
+    """
+    expected = lines[:, 0] + lines[:, 1] * np.maximum(means, 0)  # S C
+    grainy = np.flatnonzero((expected > 0).all(axis=1))
+    flatness = (variances[grainy] / expected[grainy]).mean(axis=1)
+    flattest = grainy[np.argsort(flatness)[: round(FLAT_SHARE * len(grainy))]]
+    _, rest = _levelled(squares[flattest])
+    return rest / np.sqrt(expected[flattest])[..., None, None]
 
 
 def _field(looks: Numbers) -> Pixels:
     """FIELD_SIDE FIELD_SIDE C of deviation 1, without a seam: as soft as these squares, and channels as alike."""
     alike = np.zeros((FIELD_SIDE, FIELD_SIDE))  # by how far apart; what is before the first is at the end
-    inner = looks[..., REACH:-REACH, REACH:-REACH]
-    for down in range(-REACH, REACH + 1):
-        for across in range(-REACH, REACH + 1):
-            moved = np.roll(looks, (-down, -across), axis=(2, 3))[..., REACH:-REACH, REACH:-REACH]
-            alike[down, across] = (inner * moved).mean()
+    inner = slice(REACH, SIDE - REACH)
+    for down, across in product(range(-REACH, REACH + 1), repeat=2):
+        moved = looks[..., REACH + down : SIDE - REACH + down, REACH + across : SIDE - REACH + across]
+        alike[down, across] = (looks[..., inner, inner] * moved).mean()
     spectrum = np.maximum(np.fft.fft2(alike).real, 0)
     num_channels = looks.shape[1]
     white = np.random.default_rng(1).standard_normal((num_channels, FIELD_SIDE, FIELD_SIDE))

@@ -155,6 +155,9 @@ def test_none_where_plates_have_none() -> None:
     assert found(dataset(light())) is None, "clean"
     half_clean = np.concatenate([grainy(), light()])
     assert found(dataset(half_clean)) is None, "as of a rendering that was put before a plate"
+    ramp_in_blue = grainy()
+    ramp_in_blue[..., 2] = np.arange(SIZE[1]) / 1024
+    assert found(dataset(ramp_in_blue)) is None, "a colour that has none whatever"
 
 
 def laid_over_both(grain: Grain, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
