@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import time
 import traceback
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, SpawnContext
 from pathlib import Path
 from typing import Concatenate, Generic, ParamSpec, TypeVar
 
@@ -104,7 +106,7 @@ def together(
 
     The process ends by itself after `act`, with the group as `act` left it.
     """
-    processes = multiprocessing.get_context("spawn")
+    processes = _processes()
     members, lines = [], []
     for index in range(size):
         line, far_end = processes.Pipe()
@@ -124,6 +126,15 @@ def together(
         for member in members:
             member.kill()
             member.join()
+
+
+def _processes() -> SpawnContext | ForkServerContext:
+    """What processes are begun by: where there is a fork each is one of a process that has imported PyTorch already."""
+    if os.name == "nt":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["understudy.train.sharing"])
+    return context
 
 
 def _received(line: Connection, deadline: float) -> tuple[Result, ...]:
