@@ -4,7 +4,7 @@
         [--batch-size 4] [--precision auto] [--threads 0] [--device auto] [--steps 0] [--rounds 0] [--matte]
     python -m benchmarks.throughput.measure --parts set [--pairs 50]
     python -m benchmarks.throughput.measure --parts otherwise [--way "last layer of 3 x 3"]
-    python -m benchmarks.throughput.measure --parts casts pages
+    python -m benchmarks.throughput.measure --parts casts pages beside
 
 steps: the whole program trains (crops, contact sheets, metrics, looks at its validation squares) and, in the same
 process, gives way to the bare loop every --steps steps: forward, mean squared error, backward and Muon on one batch in
@@ -19,6 +19,7 @@ step. apply: benchmarks/apply.py. set: as many pairs of 4096 x 2160 half EXR, ma
 the mapped file. otherwise: the bare loop of the network as it is, in turns with that of one with a choice undone.
 casts: that loop with weights cast to bfloat16 all at once, as a run does, and each by itself, as the bare loop does.
 pages: that loop on a CPU, in a process whose memory lies in large pages, as a run's does, and in one where it does not.
+beside: that loop while another program keeps a core busy, with as many threads as a run has then, and with all.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ from benchmarks.throughput.bound import least_seconds, measured_speeds, operatio
 from benchmarks.throughput.data import bare_decode_seconds, data_pace
 from benchmarks.throughput.shots import write_pairs
 from benchmarks.throughput.startup import beginning_of, demo_shot
-from benchmarks.throughput.turns import NETWORKS, casts, otherwise, pages
+from benchmarks.throughput.turns import NETWORKS, beside, casts, otherwise, pages
 from benchmarks.throughput.whole import WARM_UP_STEPS, Watch, train_seen
 
 from understudy.settings import Settings
 from understudy.train.device import Machine, choose_machine
 from understudy.train.recorder import SHEET_SECONDS, SHEET_STEPS
 
-ALONE = ("set", "otherwise", "casts", "pages")
+ALONE = ("set", "otherwise", "casts", "pages", "beside")
 """Parts that are measured when they are asked for."""
 PARTS = ("steps", "data", "start", "apply", *ALONE)
 FRAME, LARGE_FRAME = (1920, 1080), (4096, 2160)
@@ -60,7 +61,7 @@ APPLY = Path(__file__).parents[1] / "apply.py"
 def main(words: list[str] | None = None) -> None:
     arguments = _parser().parse_args(words)
     measures = {"steps": steps, "data": data, "start": start, "apply": apply}
-    measures |= {"set": large_set, "otherwise": otherwise, "casts": casts, "pages": pages}
+    measures |= {"set": large_set, "otherwise": otherwise, "casts": casts, "pages": pages, "beside": beside}
     for part in arguments.parts:
         with tempfile.TemporaryDirectory() as folder:
             measures[part](Path(folder), arguments)
@@ -79,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int, default=0, help=steps)
     parser.add_argument("--rounds", type=int, default=0, help=f"0: {CPU_ROUNDS} on a CPU, {GPU_ROUNDS} on a GPU")
     parser.add_argument(
-        "--matte", action="store_true", help="steps, otherwise, casts and pages learn a matte, not a picture"
+        "--matte", action="store_true", help="steps, otherwise, casts, pages and beside learn a matte, not a picture"
     )
     parser.add_argument("--pairs", type=int, default=50, help="of the large set")
     parser.add_argument("--way", choices=NETWORKS, default=NETWORKS[0], help="that the network is built otherwise")

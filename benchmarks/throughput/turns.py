@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -11,6 +13,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import torch
 from benchmarks.quality.altered import ALTERATIONS
 from benchmarks.throughput.asked import CPU_ROUNDS, CPU_STEPS, bare_loop, settings_of, spread
 from benchmarks.throughput.bare import BareLoop, Clock
@@ -19,6 +22,7 @@ from benchmarks.throughput.whole import WARM_UP_STEPS
 from understudy.allocator import grow_in_large_pages
 from understudy.settings import Settings
 from understudy.train.device import choose_machine
+from understudy.train.elbow_room import threads_beside
 
 NETWORKS = ("last layer of 3 x 3", "narrow at full resolution", "more layers")
 """Of the choices that can be undone, those of how a network is built."""
@@ -52,6 +56,31 @@ def pages(folder: Path, arguments: argparse.Namespace) -> None:
     with _loop_elsewhere(make_large) as in_large, _loop_elsewhere(make_small) as in_small:
         ratios = _ratios(in_large, in_small, arguments)
     print(f"\n{arguments.model_size}: a bare step in large pages over one in small ones: {spread(ratios)}")
+
+
+def beside(folder: Path, arguments: argparse.Namespace) -> None:
+    machine = choose_machine(settings_of(arguments, folder, 1), print)
+    loop, cores = bare_loop(machine, arguments), torch.get_num_threads()
+    fewer = threads_beside(cores, 1)
+    with _busy_program():
+        ratios = _ratios(partial(_with_threads, loop, fewer), partial(_with_threads, loop, cores), arguments)
+    print(f"\nbeside a busy program a bare step of {fewer} threads over one of {cores}: {spread(ratios)}")
+
+
+def _with_threads(loop: BareLoop, threads: int, count: int) -> Clock:
+    torch.set_num_threads(threads)
+    return loop.steps(count)
+
+
+@contextmanager
+def _busy_program() -> Iterator[None]:
+    """It keeps a core busy, as far as others leave it one."""
+    program = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        program.kill()
+        program.wait()
 
 
 def _ratios(one: Steps, other: Steps, arguments: argparse.Namespace) -> list[float]:

@@ -114,7 +114,12 @@ class Settings:
         "auto",
         "arithmetic of the convolutions; auto: bfloat16 where the device gains from it; float64: all of it, to compare",
     )
-    threads: int = setting(0, "CPU threads; 0: all cores given to the process", low=0, high=1024)
+    threads: int = setting(
+        0,
+        "CPU threads; 0: all cores given to the process, in training but for those that other programs keep busy",
+        low=0,
+        high=1024,
+    )
     memory_gib: float = setting(
         8.0, "frames held in memory; beyond that they go to a memory-mapped file", unit="GiB", low=0.0, high=1e6
     )

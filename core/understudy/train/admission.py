@@ -69,8 +69,9 @@ def admitted(
 
 
 def fitted_to(place: RankPlace, settings: Settings) -> Settings:
-    """This rank's share of its machine: its GPU, and its part of the cores."""
-    threads = settings.threads or max(1, cores_given() // place.ranks_here)
+    """This rank's share of its machine: its GPU, and its part of the cores. All of them are no part, and may change."""
+    is_alone_here = place.ranks_here == 1
+    threads = settings.threads or (0 if is_alone_here else max(1, cores_given() // place.ranks_here))
     gpu = settings.gpu if place.gpu is None else place.gpu
     return dataclasses.replace(settings, threads=threads, gpu=gpu)
 

@@ -48,6 +48,8 @@ class Machine:
     """Of weights and pixels."""
     half: bool = False
     """Convolutions run in half (float16) instead; answering only: training would lose small gradients."""
+    leaves_cores: bool = False
+    """Threads become fewer while other programs keep cores busy (elbow_room.py)."""
 
     def autocast(self) -> AbstractContextManager[object]:
         small = torch.float16 if self.half else torch.bfloat16
@@ -82,6 +84,7 @@ def choose_machine(settings: Settings, warn: Callable[[str], None]) -> Machine:
         device=device,
         bfloat16=able and settings.precision in ("auto", "bfloat16"),
         dtype=torch.float64 if settings.precision == "float64" else torch.float32,
+        leaves_cores=device.type == "cpu" and not settings.threads,
     )
 
 

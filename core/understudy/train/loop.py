@@ -7,6 +7,7 @@ from understudy.ranks.roster import Go
 from understudy.train.batches import batches_from
 from understudy.train.collector import old_objects_left_alone
 from understudy.train.company import Company, Evicted, Parted, Regroup
+from understudy.train.elbow_room import ElbowRoom
 from understudy.train.recorder import Pen
 from understudy.train.recordings import learn_for
 from understudy.train.run import Run
@@ -50,6 +51,7 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
         return ""
     pace = Pace(step=state.step, elapsed_seconds=state.elapsed_seconds)
     learn = learn_for(state, run.machine, sharing, run.measure, run.grain)
+    elbow_room = ElbowRoom(run.machine)
     with batches_from(state.step + 1, run, state.misses, sharing.share) as batches:
         for batch in batches:
             step = state.step + 1
@@ -66,6 +68,7 @@ def _train_together(run: Run, state: TrainingState, pen: Pen, company: Company, 
                     state.misses.change(step, run.batch, sharing)
             state.elapsed_seconds = pace.elapsed_at(step)
             pen.after_step(loss, plan)
+            elbow_room.look()
             is_over = is_meeting_point and run.schedule.is_over(step, state.elapsed_seconds)
             is_last = is_over or bool(agreed.stop)
             if is_last or agreed.regroup:

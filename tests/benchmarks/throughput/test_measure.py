@@ -63,6 +63,13 @@ def test_processes_with_large_and_small_pages_take_turns(capfd: pytest.CaptureFi
 
 
 @pytest.mark.slow
+def test_fewer_threads_and_all_take_turns_beside_a_busy_program(capfd: pytest.CaptureFixture[str]) -> None:
+    words = "--parts beside --crop-size 32 --steps 1 --rounds 2 --device cpu --threads 2"
+    measure.main(words.split())
+    assert "beside a busy program a bare step of 1 threads over one of 2: middle" in capfd.readouterr().out
+
+
+@pytest.mark.slow
 def test_weights_cast_at_once_and_each_by_itself_take_turns(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
