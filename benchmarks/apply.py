@@ -104,7 +104,7 @@ def bare(arguments: argparse.Namespace) -> Pace:
     import torch
 
     from understudy.allocator import large_blocks_kept
-    from understudy.train.device import cores_given
+    from understudy.cores import cores_given
 
     torch.set_num_threads(cores_given())
     with large_blocks_kept(math.inf) if arguments.keep else nullcontext():

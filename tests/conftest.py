@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 
 NO_SKIPS = "UNDERSTUDY_NO_SKIPS"
-MAY_SKIP = ("hardware", "footage", "namespaces")
+MAY_SKIP = ("hardware", "footage", "namespaces", "cgroups")
 """Markers of tests that need what no set-up can install."""
 
 hypothesis.settings.register_profile(

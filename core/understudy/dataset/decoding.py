@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +12,7 @@ from typing import IO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.cores import cores_given
 from understudy.dataset.decoded import Dataset, DecodedPair, PairFacts, StoredPixels
 from understudy.dataset.faults import find_problems, refuse_giants, refuse_unlearnable, remarks, remarks_of_sources
 from understudy.dataset.shelf import ArrayPlace, CacheFault, Shelf
@@ -116,7 +116,7 @@ def on_all_cores(pairs: Sequence[Pair], look: Callable[[Pair], Seen]) -> tuple[l
         except UnderstudyError as one:
             return Problems([str(one)])
 
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS), thread_name_prefix="decode") as pool:
+    with ThreadPoolExecutor(min(cores_given(), MAX_THREADS), thread_name_prefix="decode") as pool:
         outcomes = list(pool.map(look_safely, pairs))
     seen = [outcome for outcome in outcomes if not isinstance(outcome, Problems)]
     lines = [line for outcome in outcomes if isinstance(outcome, Problems) for line in outcome.lines]

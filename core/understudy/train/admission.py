@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import torch
 
 from understudy import __version__
+from understudy.cores import cores_given
 from understudy.errors import EXIT_RANKS, RanksMissing
 from understudy.ranks.desk import Patience
 from understudy.ranks.meeting import Invitation, Meeting
@@ -18,7 +19,6 @@ from understudy.ranks.place import RankPlace
 from understudy.report.progress import Progress
 from understudy.runs import RunFiles, new_run_name
 from understudy.settings import OF_ONE_RANK, Settings, as_flag, to_record
-from understudy.train.device import cores_given
 from understudy.train.sync_plan import asked_plan
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from understudy.allocator import keep_blocks_of_a_step
+from understudy.cores import cores_given
 from understudy.errors import UnderstudyError
 from understudy.report.run_record import FirstSteps
 from understudy.settings import Settings
@@ -164,10 +164,3 @@ def _bfloat16_pays(device: torch.device) -> bool:
         abilities = torch.cpu.get_capabilities()
         return bool(abilities.get("avx512_bf16") or abilities.get("amx_bf16"))
     return False
-
-
-def cores_given() -> int:
-    """Cores that the scheduler lets this process use, which may be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import logging
 import math
-import os
 import time
 from dataclasses import dataclass
 
 import psutil
 import torch
 
-from understudy.train.device import Machine, cores_given
+from understudy.cores import cores_given, cores_seen
+from understudy.train.device import Machine
 
 SECONDS_BETWEEN_LOOKS = 5.0
 LOOKS_THAT_AGREE = 2
@@ -32,7 +32,7 @@ class Usage:
 
     clock: float
     busy: float
-    """Of all cores that are given to the process, whoever kept them busy."""
+    """Of all cores that the process may run on, whoever kept them busy."""
     own: float
     """Of these, by the process, in all of its threads."""
 
@@ -52,7 +52,9 @@ class ElbowRoom:
 
     def take(self, now: Usage) -> None:
         """Change the number of threads, if that is what is wanted now and was when it was looked last."""
-        cores, others = cores_given(), others_between(self._last, now)
+        cores = cores_given()
+        not_ours = len(cores_seen()) - cores  # a container may run on more cores than it has the time of
+        others = others_between(self._last, now) - not_ours
         self._last = now
         self._wanted = [*self._wanted[1:], threads_beside(cores, others)]
         threads = self._wanted[-1]
@@ -73,8 +75,8 @@ def others_between(before: Usage, now: Usage) -> float:
 
 def usage() -> Usage:
     each = psutil.cpu_times(percpu=True)
-    given = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-    if given and max(given) < len(each):
-        each = [each[core] for core in given]
+    seen = cores_seen()
+    if max(seen) < len(each):
+        each = [each[core] for core in seen]
     busy = sum(core.user + core.system + getattr(core, "nice", 0.0) for core in each)
     return Usage(clock=time.monotonic(), busy=busy, own=time.process_time())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -11,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from understudy.cores import cores_given
 from understudy.dataset import DecodedPair, StoredPixels
 from understudy.frames.kinds import is_matte as is_matte_name
 from understudy.train.crops import BLOCK, most_interesting
@@ -75,7 +75,7 @@ def _is_within(values: Pixels) -> bool:
 
 def interests_of(model: Understudy, pairs: Sequence[DecodedPair]) -> tuple[NDArray[np.float32], ...]:
     """`interest_of` each pair, on all cores."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(cores_given()) as pool:
         return tuple(pool.map(partial(interest_of, model), pairs))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from understudy.cores import cores_given
 from understudy.errors import UnderstudyError
 from understudy.frames.colour import ColourRules
 from understudy.frames.image import FloatPixels
@@ -190,7 +190,7 @@ def _pictures(plate: _Plate, saved: SavedModel, frames: list[int]) -> Iterator[_
         except UnderstudyError as error:
             return error
 
-    with ThreadPoolExecutor(min(READERS, os.cpu_count() or 1), "read") as readers:
+    with ThreadPoolExecutor(min(READERS, cores_given()), "read") as readers:
         yield from zip(frames, readers.map(picture, frames), strict=True)
 
 

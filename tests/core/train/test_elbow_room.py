@@ -16,12 +16,12 @@ from tests.core.train.lessons import machine
 from tests.core.train.shots import SmallShot, make_shot
 
 from understudy.cli.main import main
+from understudy.cores import cores_given
 from understudy.errors import EXIT_DONE
 from understudy.ranks.place import RankPlace
 from understudy.settings import Settings
 from understudy.train import elbow_room
 from understudy.train.admission import fitted_to
-from understudy.train.device import cores_given
 from understudy.train.elbow_room import LEFT_ALONE, ElbowRoom, Usage, others_between, threads_beside, usage
 
 several_cores = pytest.mark.skipif(cores_given() < 2, reason="there is one core, of which none can be left to others")
@@ -33,6 +33,7 @@ def eight_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Given to the process, and all of them in use."""
     usual = torch.get_num_threads()
     monkeypatch.setattr(elbow_room, "cores_given", lambda: CORES)
+    monkeypatch.setattr(elbow_room, "cores_seen", lambda: tuple(range(CORES)))
     torch.set_num_threads(CORES)
     yield
     torch.set_num_threads(usual)
@@ -68,14 +69,25 @@ def test_what_the_process_does_itself_is_not_others() -> None:
 
 @pytest.mark.usefixtures("eight_cores")
 def test_threads_change_when_two_looks_agree_and_change_back() -> None:
+    assert threads_while_busy(0, 3, 0, 3, 3, 3, 0, 2, 2, 0, 0) == [8, 8, 8, 8, 5, 5, 5, 5, 6, 6, 8]
+
+
+@pytest.mark.usefixtures("eight_cores")
+def test_cores_that_a_container_sees_and_has_not_the_time_of_are_anyone_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elbow_room, "cores_seen", lambda: tuple(range(64)))
+    assert threads_while_busy(50, 50, 58, 58) == [8, 8, 8, 6]
+
+
+def threads_while_busy(*others: float) -> list[int]:
+    """After each look, between which others keep so many cores busy."""
     room = ElbowRoom(replace(machine(torch.float32), leaves_cores=True))
     at = usage()
     used = []
-    for others in (0, 3, 0, 3, 3, 3, 0, 2, 2, 0, 0):
-        at = Usage(clock=at.clock + 5, busy=at.busy + 5 * (others + 1), own=at.own + 5)
+    for cores in others:
+        at = Usage(clock=at.clock + 5, busy=at.busy + 5 * (cores + 1), own=at.own + 5)
         room.take(at)
         used.append(torch.get_num_threads())
-    assert used == [8, 8, 8, 8, 5, 5, 5, 5, 6, 6, 8]
+    return used
 
 
 def test_a_busy_program_is_seen() -> None:
