@@ -15,8 +15,8 @@ OWN_CGROUPS = Path("/proc/self/cgroup")
 def cores_given() -> int:
     """As many as the scheduler lets it run on, or a container's limit has time for; at least one.
 
-    Threads for which there is no time wait for each other: a training step of two took twelve times as long as one of
-    one, of a container with the time of one core.
+    Threads for which there is no time hold each other up: in a container with the time of one core a run of two threads
+    did a tenth of the steps that one of one did.
     """
     return max(1, min([len(cores_seen()), *map(int, _limits())]))
 
