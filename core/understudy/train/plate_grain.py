@@ -41,7 +41,7 @@ NUM_BRIGHTNESSES = 8
 """Groups of as many squares each."""
 GREY = 0.18
 LEAST_GRAIN = 0.0005
-"""Deviation at GREY; less is none, and costs a step none of its time."""
+"""Deviation at GREY, of each colour; less is none, and costs a step none of its time."""
 REACH = 3
 """Pixels as far apart as which grain may be alike."""
 KEPT_DEVIATION, MOST = 0.25, 0.5
@@ -69,8 +69,8 @@ def grain_of(dataset: Dataset, transfer: Transfer, crop_size: int, *, is_matte: 
         return None
     means, variances = _means_and_variances(squares)
     lines = np.array([_least_line(*both) for both in zip(means.T, variances.T, strict=True)])  # C 2
-    at_grey = float(np.sqrt(lines[:, 0] + lines[:, 1] * GREY).mean())
-    if at_grey < LEAST_GRAIN or not (is_matte or _is_kept(dataset, colours, lines)):
+    at_grey = np.sqrt(lines[:, 0] + lines[:, 1] * GREY)  # C
+    if at_grey.min() < LEAST_GRAIN or not (is_matte or _is_kept(dataset, colours, lines)):
         return None
     looks = _flattest(squares, means, variances, lines)
     if not len(looks):
@@ -86,7 +86,7 @@ def grain_of(dataset: Dataset, transfer: Transfer, crop_size: int, *, is_matte: 
         floor=torch.from_numpy(floor),
         slope=torch.from_numpy(slope),
         origins=None if is_matte else origins,
-        at_grey=at_grey,
+        at_grey=float(at_grey.mean()),
         strongest=strongest,
     )
 
