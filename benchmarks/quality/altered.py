@@ -22,6 +22,7 @@ from understudy.cli.main import main as understudy
 from understudy.train import crops, first_units, fit, loss, muon, network, prepare, schedule, state, work
 from understudy.train.muon import Muon
 from understudy.train.network import UNet, convolution
+from understudy.train.transfer import Transfer
 
 SHAKEN_SHARE = 1e-6
 """Of each weight: some roundings of float32."""
@@ -148,6 +149,7 @@ ALTERATIONS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "channels seen once": seen_once,
     "paint as large as white": partial(patch.object, fit, "paint_size", lambda _: fit.LARGEST_PAINT),
     "shaken": partial(patch.object, state, "Muon", shaken),
+    "black and white to be met": partial(patch.object, Transfer, "ends", lambda _: None),
     "no edges in the loss": partial(patch.object, loss, "EDGE_WEIGHT", 0.0),
     "crops anywhere": partial(patch.object, crops, "FOCUSED_SHARE", 0.0),
     "no second looks": partial(patch.object, crops, "MISSED_SHARE", 0.0),

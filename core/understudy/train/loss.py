@@ -1,12 +1,13 @@
 """How wrong an answer is: error of pixels and edges in transfer space, over valid pixels alone.
 
 Squared: where most pixels are right already, the median that absolute error seeks is "change nothing", and a run stays
-there. For mattes with a little of the absolute error, which makes them sharper.
+there. For mattes with a little of the absolute error, which makes them sharper. Beyond the ends of coverage nothing is
+wrong: what is below black comes back as black.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import torch
@@ -14,7 +15,11 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 from torch.nn import functional
 
+from understudy.train.transfer import HAIR
+
 ErrorMeasure = Literal["squared", "sharp"]
+LossAndError = Callable[[Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
+"""`loss_and_error` of answer, truth and what is valid."""
 Part = tuple[Tensor, Tensor | float]
 """Of what the loss is the sum: values of pixels or of their differences, N C H W, and how much each of them counts."""
 
@@ -37,20 +42,34 @@ def reduce_valid(valid: Tensor, reduction: int) -> Tensor:
     return valid if reduction == 1 else -functional.max_pool2d(-valid, reduction)
 
 
-def image_loss(answer: Tensor, truth: Tensor, valid: Tensor | None, measure: ErrorMeasure = "squared") -> Tensor:
+def image_loss(
+    answer: Tensor,
+    truth: Tensor,
+    valid: Tensor | None,
+    measure: ErrorMeasure = "squared",
+    ends: Tensor | None = None,
+) -> Tensor:
     """Mean error plus EDGE_WEIGHT times that of the horizontal and vertical differences; a scalar.
 
     Every crop counts the same, however many of its pixels are valid: the loss of a batch is the mean of its parts'.
     answer, truth: N C H W in transfer space. valid: N 1 H W of 0 and 1, or None when all are.
+    ends: `Transfer.ends` of the target.
     """
-    return loss_and_error(answer, truth, valid, measure)[0]
+    return loss_and_error(answer, truth, valid, measure, ends)[0]
 
 
 def loss_and_error(
-    answer: Tensor, truth: Tensor, valid: Tensor | None, measure: ErrorMeasure = "squared"
+    answer: Tensor,
+    truth: Tensor,
+    valid: Tensor | None,
+    measure: ErrorMeasure = "squared",
+    ends: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The image_loss, and what it is of: answer - truth, N C H W, 0 where it is not valid; no gradient runs through."""
-    both: tuple[Tensor, Tensor] = _ImageLoss.apply(answer, truth, valid, measure)  # type: ignore[no-untyped-call]
+    """The image_loss, and what it is of: answer - truth, N C H W, 0 where it does not count; no gradient runs through.
+
+    It does not where it is not valid, nor beyond an end.
+    """
+    both: tuple[Tensor, Tensor] = _ImageLoss.apply(answer, truth, valid, measure, ends)  # type: ignore[no-untyped-call]
     return both
 
 
@@ -59,7 +78,12 @@ class _ImageLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: FunctionCtx, answer: Tensor, truth: Tensor, valid: Tensor | None, measure: ErrorMeasure
+        ctx: FunctionCtx,
+        answer: Tensor,
+        truth: Tensor,
+        valid: Tensor | None,
+        measure: ErrorMeasure,
+        ends: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
         if valid is None:
             beside = below = None
@@ -67,6 +91,9 @@ class _ImageLoss(torch.autograd.Function):
             valid = torch.ones_like(answer) * valid  # N C H W, as arithmetic between unlike shapes is slow
             beside, below = valid[..., 1:] * valid[..., :-1], valid[..., 1:, :] * valid[..., :-1, :]
         error = _masked(answer - truth, valid)
+        beyond_ends = None if ends is None else _beyond(ends, error, truth)
+        if beyond_ends is not None:
+            error.masked_fill_(beyond_ends, 0)
         across, down = _masked(error.diff(dim=3), beside), _masked(error.diff(dim=2), below)
         pixels = _weighted(error, valid, 1.0)
         parts = [pixels, _weighted(across, beside, EDGE_WEIGHT), _weighted(down, below, EDGE_WEIGHT)]
@@ -75,6 +102,8 @@ class _ImageLoss(torch.autograd.Function):
         loss = torch.dot(_in_memory_order(error), _in_memory_order(gradient)) / 2  # as of every sum of squares
         if beyond is not None:
             loss += beyond
+        if beyond_ends is not None:  # nor do errors beside it draw at it
+            gradient.masked_fill_(beyond_ends, 0)
         ctx.save_for_backward(gradient)
         ctx.mark_non_differentiable(error)
         ctx.set_materialize_grads(False)
@@ -82,9 +111,15 @@ class _ImageLoss(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, slope: Tensor, _: None) -> tuple[Tensor, None, None, None]:
+    def backward(ctx: FunctionCtx, slope: Tensor, _: None) -> tuple[Tensor, None, None, None, None]:
         (gradient,) = ctx.saved_tensors  # type: ignore[attr-defined]
-        return gradient * slope, None, None, None
+        return gradient * slope, None, None, None, None
+
+
+def _beyond(ends: Tensor, error: Tensor, truth: Tensor) -> Tensor:
+    """Where black is wanted and the answer is darker, or white and it is brighter: N C H W of bool."""
+    darker = (truth <= HAIR) & (error < 0)
+    return darker.logical_or_((truth >= 1 - HAIR) & (error > 0)).logical_and_(ends)
 
 
 def _masked(values: Tensor, valid: Tensor | None) -> Tensor:

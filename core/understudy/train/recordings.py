@@ -19,7 +19,7 @@ from torch import Tensor
 from understudy.train.device import Machine
 from understudy.train.drawn import Drawn
 from understudy.train.grain import Grain
-from understudy.train.loss import ErrorMeasure
+from understudy.train.loss import ErrorMeasure, loss_and_error
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Sharing
 from understudy.train.state import TrainingState
@@ -35,7 +35,8 @@ def learn_for(
     state: TrainingState, machine: Machine, sharing: Sharing, measure: ErrorMeasure, grain: Grain | None = None
 ) -> Learn:
     """The quickest way there, good as long as the sharing."""
-    one_by_one = partial(learn, state, machine, sharing, measure, grain)
+    of_answers = partial(loss_and_error, measure=measure, ends=state.model.target_transfer.ends())
+    one_by_one = partial(learn, state, machine, sharing, of_answers, grain)
     if machine.device.type == "cuda" and sharing.is_recordable:
         return Recordings(one_by_one, state, machine).learn
     return one_by_one

@@ -12,7 +12,7 @@ from torch import Tensor
 from understudy.train.device import Machine
 from understudy.train.drawn import Drawn
 from understudy.train.grain import Grain
-from understudy.train.loss import ErrorMeasure, loss_and_error
+from understudy.train.loss import LossAndError
 from understudy.train.misses import block_errors
 from understudy.train.schedule import StepPlan
 from understudy.train.sharing import Sharing
@@ -26,7 +26,7 @@ def learn(
     state: TrainingState,
     machine: Machine,
     sharing: Sharing,
-    measure: ErrorMeasure,
+    loss_and_error: LossAndError,
     grain: Grain | None,
     drawn: Drawn,
     plan: StepPlan,
@@ -37,7 +37,7 @@ def learn(
         batch = grain.over(batch, plan.reduction)
     with machine.autocast():
         answer = sharing.answer(batch.input)
-    loss, error = loss_and_error(answer, batch.target, batch.valid, measure)
+    loss, error = loss_and_error(answer, batch.target, batch.valid)
     errors = block_errors(error, plan.reduction, state.misses.power)
     sharing.backward(loss, state.step + 1)
     if sharing.is_update():

@@ -77,6 +77,10 @@ class Transfer(nn.Module):
         """Say of each channel whether its scene values lie between 0 and 1, and come back so."""
         self.coverage.copy_(torch.tensor(is_coverage))
 
+    def ends(self) -> Tensor | None:
+        """C 1 1 of bool: the channels that end at black and white. None: no channel does."""
+        return (self.coverage > 0)[:, None, None] if self.coverage.any() else None
+
 
 def ended(values: Tensor, hair: float) -> Tensor:
     """What is below `hair` is 0, what is above 1 - hair is 1; from 2 hairs on all stays as it is, without a jump."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -10,17 +11,19 @@ import pytest
 import torch
 from benchmarks.quality.altered import ALTERATIONS
 from safetensors.torch import load_file
-from tests.core.train.shots import SmallShot, make_shot
+from tests.core.train.shots import SmallShot, make_shot, write_picture
 from torch import Tensor
 
 from understudy.cli.main import main
 from understudy.errors import EXIT_DONE
+from understudy.frames.read import read_image
 from understudy.train import fit, misses
 
 STEPS = 32
 """Of the 48 crops from step 9 on a quarter is drawn by what was missed; of fewer it may be none."""
 HAD_ANYWAY = (
     "squared error",
+    "black and white to be met",
     "held rate",
     "a fall to a fortieth",
     "second looks by absolute error",
@@ -83,6 +86,17 @@ def test_what_mattes_alone_have_or_lack_is_undone_for_a_matte(shot: SmallShot, n
     with ALTERATIONS[name]():
         other = trained(shot, f"matte_with_{name.replace(' ', '_')}", "--task", "matte")
     assert not all(torch.equal(other[key], tensor) for key, tensor in matte.items())
+
+
+def test_black_and_white_of_coverage_are_to_be_met_again(tmp_path: Path) -> None:
+    shot = make_shot(tmp_path / "coverage")
+    for frame in (1001, 1003):
+        is_dark = read_image(shot.folder / f"plate.{frame}.exr").pixels.mean(axis=2, keepdims=True) < 0.5
+        write_picture(shot.folder / f"paint.{frame}.exr", is_dark.astype(np.float32), ("A",))
+    usual = trained(shot, "usual", "--target-layer", "A")
+    with ALTERATIONS["black and white to be met"]():
+        other = trained(shot, "met", "--target-layer", "A")
+    assert not all(torch.equal(other[key], tensor) for key, tensor in usual.items())
 
 
 def test_paint_that_is_faint_becomes_as_large_as_white() -> None:

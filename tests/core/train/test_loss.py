@@ -66,6 +66,42 @@ def test_invalid_pixels_change_nothing(measure: ErrorMeasure) -> None:
     assert float(answer.grad.abs().max()) > 0
 
 
+ENDS = torch.tensor([True, True, False])[:, None, None]
+"""Of the first two of three channels."""
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_beyond_black_and_white_nothing_is_wrong_where_these_are_wanted(measure: ErrorMeasure) -> None:
+    truth = torch.zeros(1, 3, 8, 8)
+    truth[..., 4:] = 1
+    beyond = truth + torch.where(truth > 0.5, 0.3, -0.2) * torch.rand(1, 3, 8, 8)
+    beyond[:, 2] = truth[:, 2]
+    assert float(image_loss(beyond, truth, None, measure, ENDS)) == 0
+    assert float(image_loss(beyond, truth, None, measure)) > 0
+    beyond[:, 2] += beyond[:, 0] - truth[:, 0]
+    assert float(image_loss(beyond, truth, None, measure, ENDS)) > 0, "the third channel has no ends"
+    short = truth + torch.where(truth > 0.5, -0.3, 0.2)
+    torch.testing.assert_close(image_loss(short, truth, None, measure, ENDS), image_loss(short, truth, None, measure))
+    grey = torch.full_like(truth, 0.5)
+    torch.testing.assert_close(image_loss(beyond, grey, None, measure, ENDS), image_loss(beyond, grey, None, measure))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_what_is_beyond_an_end_is_not_moved_by_what_is_wrong_beside_it(measure: ErrorMeasure) -> None:
+    torch.manual_seed(0)
+    truth = torch.rand(2, 3, 4, 5, dtype=torch.float64).mul(3).sub(1).clamp(0, 1)  # a third black, a third white
+    answer = (truth + 0.2 * torch.randn(2, 3, 4, 5, dtype=torch.float64)).requires_grad_()
+    loss_of = partial(image_loss, truth=truth, valid=None, measure=measure, ends=ENDS)
+    assert torch.autograd.gradcheck(loss_of, answer, check_undefined_grad=False)
+    (gradient,) = torch.autograd.grad(loss_of(answer), answer)
+    _, error = loss_and_error(answer, truth, None, measure, ENDS)
+    beyond = ENDS & ((truth == 0) & (answer < 0) | (truth == 1) & (answer > 1))
+    assert beyond.any()
+    assert not gradient[beyond].any()
+    assert not error[beyond].any()
+    assert gradient[~beyond].all()
+
+
 def test_the_error_that_is_told_is_of_valid_pixels_and_remembers_nothing() -> None:
     truth, answer = torch.rand(1, 3, 8, 8), torch.rand(1, 3, 8, 8, requires_grad=True)
     valid = torch.ones(1, 1, 8, 8)
