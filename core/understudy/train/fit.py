@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -25,6 +26,8 @@ MOST_WHOLE_PIXELS = 2**22
 """Of a frame in which every pixel's error is looked at: more than HD and 2K have."""
 THINNED = (0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11)
 """In larger ones, for each row of a block the one column that is looked at: all columns come up once."""
+BLACK_SHARE = 0.01
+"""Of a channel's pixels, that are black to the last bit where black is its end: what is cut out, or has no light."""
 SMALLEST_PAINT = 0.06
 """Unit of what is to be painted, where a sample shows nothing: it may have missed a speck."""
 LARGEST_PAINT = 2.0
@@ -36,7 +39,7 @@ Pixels = NDArray[np.float32]
 
 
 def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bool = False) -> None:
-    """Set the transfer curves, the guess and the size of paint of `model` from a sample of the training pixels.
+    """Set curves and ends, the guess and the size of paint of `model` from a sample of the training pixels.
 
     `is_matte`: the target is coverage and has no curve, whatever its channels' names.
     """
@@ -47,14 +50,35 @@ def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bo
     ]
     model.input_transfer.set_curves(curves_in)
     model.target_transfer.set_curves(curves_out)
-    are_mattes = [is_matte or is_matte_name(name) for name in model.spec.target_channels]
-    model.target_transfer.set_coverage([m and _is_within(targets[:, c]) for c, m in enumerate(are_mattes)])
+    _set_ends(model, targets, is_matte=is_matte)
     encoded_in = model.input_transfer.encode(torch.from_numpy(inputs.T[:, :, None]))[..., 0].numpy().T
     encoded_out = model.target_transfer.encode(torch.from_numpy(targets.T[:, :, None]))[..., 0].numpy().T
     matrix, offset = fit_guess(encoded_in, encoded_out)
     model.guess_matrix.copy_(torch.from_numpy(matrix))
     model.guess_offset.copy_(torch.from_numpy(offset))
     model.set_paint_size(paint_size(encoded_in @ matrix.T + offset - encoded_out))
+
+
+def fit_ends(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bool = False) -> None:
+    """Of a model that goes on with these pairs, whatever it learnt from before."""
+    _set_ends(model, sample_pixels(pairs)[1], is_matte=is_matte)
+
+
+def _set_ends(model: Understudy, targets: Pixels, *, is_matte: bool) -> None:
+    """`targets`: P C, scene-linear."""
+    transfer, channels = model.target_transfer, model.spec.target_channels
+    white = transfer.encode(torch.ones(1, len(channels), 1, 1)).flatten().tolist()
+    may_end = [(is_matte or is_matte_name(name)) and math.isclose(white[c], 1) for c, name in enumerate(channels)]
+    transfer.set_ends([_num_ends(targets[:, c], may_end_at_white=may) for c, may in enumerate(may_end)])
+
+
+def _num_ends(values: Pixels, *, may_end_at_white: bool) -> int:
+    """As of `Transfer.set_ends`. What is scaled by some filters, or painted so, is beyond black and white."""
+    if values.min(initial=0.0) < 0:
+        return 0
+    if may_end_at_white and values.max(initial=0.0) <= 1:
+        return 2
+    return int(np.mean(values == 0) >= BLACK_SHARE)
 
 
 def paint_size(errors: Pixels) -> float:
@@ -66,11 +90,6 @@ def paint_size(errors: Pixels) -> float:
     squares = np.square(errors).sum(axis=0, dtype=np.float64)
     means = np.divide(squares, sums, out=np.zeros_like(sums), where=sums > 0)
     return float(np.clip(4 * means.max(), SMALLEST_PAINT, LARGEST_PAINT))
-
-
-def _is_within(values: Pixels) -> bool:
-    """Between black and white: what is scaled by some filters, or painted so, is not."""
-    return bool(values.min(initial=0.0) >= 0 and values.max(initial=0.0) <= 1)
 
 
 def interests_of(model: Understudy, pairs: Sequence[DecodedPair]) -> tuple[NDArray[np.float32], ...]:

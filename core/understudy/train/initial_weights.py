@@ -12,7 +12,7 @@ from understudy.dataset import DecodedPair
 from understudy.errors import UnderstudyError
 from understudy.runs import MODEL_SUFFIX, find_model
 from understudy.settings import STARTING_WEIGHTS, ModelSize
-from understudy.train.fit import fit_model
+from understudy.train.fit import fit_ends, fit_model
 from understudy.train.model_file import load_model
 from understudy.train.network import NetworkSpec, Understudy
 
@@ -38,8 +38,9 @@ def started_from(
 ) -> Understudy:
     """The model of a file, of a run its newest, or of a name in STARTING_WEIGHTS, ready to train on these pairs.
 
-    With the same channels it goes on as it is. With others the features are kept, every channel takes what a channel
-    of its name had learnt, a new input counts for nothing yet, a new target starts as the guess fitted to the pairs.
+    With the same channels it goes on as it is, but for their ends, which are those of these pairs. With others the
+    features are kept, every channel takes what a channel of its name had learnt, a new input counts for nothing yet, a
+    new target starts as the guess fitted to the pairs.
     Raises UnderstudyError when the file is missing, damaged or of another model size.
     """
     path = starting_weights(str(path), wanted.model_size) if str(path) in STARTING_WEIGHTS else find_model(path)
@@ -50,6 +51,7 @@ def started_from(
             f"set --model-size {other.spec.model_size} or choose other initial weights"
         )
     if other.spec == wanted:
+        fit_ends(other, pairs, is_matte=is_matte)
         return other
     inputs = _origins(wanted.input_channels, other.spec.input_channels)
     targets = _origins(wanted.target_channels, other.spec.target_channels)

@@ -1,7 +1,7 @@
 """How wrong an answer is: error of pixels and edges in transfer space, over valid pixels alone.
 
 Squared: where most pixels are right already, the median that absolute error seeks is "change nothing", and a run stays
-there. For mattes with a little of the absolute error, which makes them sharper. Beyond the ends of coverage nothing is
+there. For mattes with a little of the absolute error, which makes them sharper. Beyond a channel's ends nothing is
 wrong: what is below black comes back as black.
 """
 
@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 from torch.nn import functional
 
-from understudy.train.transfer import HAIR
+from understudy.train.transfer import HAIR, Ends
 
 ErrorMeasure = Literal["squared", "sharp"]
 LossAndError = Callable[[Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
@@ -47,7 +47,7 @@ def image_loss(
     truth: Tensor,
     valid: Tensor | None,
     measure: ErrorMeasure = "squared",
-    ends: Tensor | None = None,
+    ends: Ends | None = None,
 ) -> Tensor:
     """Mean error plus EDGE_WEIGHT times that of the horizontal and vertical differences; a scalar.
 
@@ -63,7 +63,7 @@ def loss_and_error(
     truth: Tensor,
     valid: Tensor | None,
     measure: ErrorMeasure = "squared",
-    ends: Tensor | None = None,
+    ends: Ends | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The image_loss, and what it is of: answer - truth, N C H W, 0 where it does not count; no gradient runs through.
 
@@ -83,7 +83,7 @@ class _ImageLoss(torch.autograd.Function):
         truth: Tensor,
         valid: Tensor | None,
         measure: ErrorMeasure,
-        ends: Tensor | None,
+        ends: Ends | None,
     ) -> tuple[Tensor, Tensor]:
         if valid is None:
             beside = below = None
@@ -116,10 +116,10 @@ class _ImageLoss(torch.autograd.Function):
         return gradient * slope, None, None, None, None
 
 
-def _beyond(ends: Tensor, error: Tensor, truth: Tensor) -> Tensor:
+def _beyond(ends: Ends, error: Tensor, truth: Tensor) -> Tensor:
     """Where black is wanted and the answer is darker, or white and it is brighter: N C H W of bool."""
-    darker = (truth <= HAIR) & (error < 0)
-    return darker.logical_or_((truth >= 1 - HAIR) & (error > 0)).logical_and_(ends)
+    darker = (truth <= HAIR).logical_and_(error < 0).logical_and_(ends.black)
+    return darker.logical_or_((truth >= 1 - HAIR).logical_and_(error > 0).logical_and_(ends.white))
 
 
 def _masked(values: Tensor, valid: Tensor | None) -> Tensor:

@@ -18,11 +18,11 @@ from understudy.errors import UnderstudyError, quoted
 from understudy.files import write_bytes
 from understudy.train.network import WIDTHS, NetworkSpec, Understudy, in_channels_last
 
-SCHEMA = 7
+SCHEMA = 8
 """Raised when older programs would read what newer ones write otherwise, or not at all.
 
 2: units that leak. 3: mattes that end at black and white. 4: the size of paint.
-5: skips added at full resolution. 6: channels seen twice. 7: fewer layers.
+5: skips added at full resolution. 6: channels seen twice. 7: fewer layers. 8: pictures that end at black.
 """
 METADATA_KEY = "understudy"
 

@@ -1,13 +1,16 @@
 """An invertible curve per channel, so that the network sees scene-linear HDR as evenly spaced numbers.
 
-Colour:   y = asinh(gain x) / asinh(gain)   near-linear at black, logarithmic above white, odd, never clamped
-Mattes:   y = x                                on the way back black and white are ends: see `ended`
+Colour:   y = asinh(gain x) / asinh(gain)   near-linear at black, logarithmic above white, odd
+Mattes:   y = x
 Data:     depth, vectors and positions are scaled to about 1 by their own spread
+
+On the way back nothing is clamped, but for channels that have ends: black, or black and white.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -22,24 +25,32 @@ STRAIGHT = (0.0, 1.0)
 COLOUR_GAIN = 16.0
 """Slope 4.6 at black and 0.29 at white, close to what display encodings give shadows; 400 maps to 2.7."""
 HAIR = 2.0**-12
-"""What a matte's answer is nearer to black or white than this, is black or white: far less than anyone can see."""
+"""What an answer is nearer to an end than this, is the end: far less than anyone can see."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ends:
+    """Beyond which channels have nothing: C 1 1 each, of bool."""
+
+    black: Tensor
+    white: Tensor
 
 
 class Transfer(nn.Module):
     """Scene values to network values and back, exact to float rounding. Acts on N C H W in float32.
 
-    Of channels that are coverage what comes back lies between 0 and 1, and is exact but for what is beside these.
+    Of channels with ends what comes back lies between them, and is exact but for what is beside them.
     """
 
     gain: Tensor
     scale: Tensor
-    coverage: Tensor
+    num_ends: Tensor
 
     def __init__(self, num_channels: int) -> None:
         super().__init__()
         self.register_buffer("gain", torch.zeros(num_channels))  # 0: a straight line
         self.register_buffer("scale", torch.ones(num_channels))
-        self.register_buffer("coverage", torch.zeros(num_channels))  # 1: black and white are ends
+        self.register_buffer("num_ends", torch.zeros(num_channels))  # 1: black is one; 2: white, too
 
     def encode(self, scene: Tensor) -> Tensor:
         """Also of half, which is quickest on the CPU; into the curves' own precision where that is more."""
@@ -61,31 +72,34 @@ class Transfer(nn.Module):
         return encoded.reshape(*rows.shape[:-1], width, -1).movedim(-1, -3)
 
     def decode(self, encoded: Tensor) -> Tensor:
-        gain, scale = self.gain[:, None, None], self.scale[:, None, None]
-        unscaled = encoded / scale
+        gain, scale, num_ends = (values[:, None, None] for values in (self.gain, self.scale, self.num_ends))
+        unscaled = ended(encoded, num_ends, HAIR) / scale
         curved = gain > 0
         # sinh of a straight channel's values may overflow; the other branch of where would turn that into NaN gradients
-        scene = torch.where(curved, torch.sinh(unscaled * curved) / gain.clamp_min(1e-30), unscaled)
-        return torch.where(self.coverage[:, None, None] > 0, ended(scene, HAIR), scene)
+        return torch.where(curved, torch.sinh(unscaled * curved) / gain.clamp_min(1e-30), unscaled)
 
     def set_curves(self, curves: list[tuple[float, float]]) -> None:
         """Take (gain, scale) for each channel."""
         self.gain.copy_(torch.tensor([gain for gain, _ in curves]))
         self.scale.copy_(torch.tensor([scale for _, scale in curves]))
 
-    def set_coverage(self, is_coverage: list[bool]) -> None:
-        """Say of each channel whether its scene values lie between 0 and 1, and come back so."""
-        self.coverage.copy_(torch.tensor(is_coverage))
+    def set_ends(self, num_ends: Sequence[int]) -> None:
+        """Of each channel 0, 1 (black) or 2 (black and white, which its curve must leave at 1)."""
+        self.num_ends.copy_(torch.tensor(num_ends))
 
-    def ends(self) -> Tensor | None:
-        """C 1 1 of bool: the channels that end at black and white. None: no channel does."""
-        return (self.coverage > 0)[:, None, None] if self.coverage.any() else None
+    def ends(self) -> Ends | None:
+        """None: no channel has one."""
+        num_ends = self.num_ends[:, None, None]
+        return Ends(black=num_ends > 0, white=num_ends > 1) if num_ends.any() else None
 
 
-def ended(values: Tensor, hair: float) -> Tensor:
-    """What is below `hair` is 0, what is above 1 - hair is 1; from 2 hairs on all stays as it is, without a jump."""
-    dark = torch.min(values, 2 * (values - hair)).clamp(min=0.0)
-    return torch.max(dark, 2 * (dark + hair) - 1).clamp(max=1.0)
+def ended(values: Tensor, num_ends: Tensor, hair: float) -> Tensor:
+    """N C H W of network values: below `hair` is 0, above 1 - hair 1, where a channel ends there.
+
+    From two hairs on all stays as it is, without a jump. `num_ends`: of each channel, in a shape that goes with values.
+    """
+    dark = torch.where(num_ends > 0, torch.min(values, 2 * (values - hair)).clamp(min=0.0), values)
+    return torch.where(num_ends > 1, torch.max(dark, 2 * (dark + hair) - 1).clamp(max=1.0), dark)
 
 
 def _looked_up(scene: Tensor, tables: Sequence[NDArray[np.floating]]) -> Tensor:

@@ -16,6 +16,7 @@ from understudy.train.fit import (
     LARGEST_PAINT,
     SAMPLE_PIXELS,
     SMALLEST_PAINT,
+    fit_ends,
     fit_model,
     interest_of,
     paint_size,
@@ -82,8 +83,30 @@ def test_a_matte_ends_at_black_and_white_unless_it_is_painted_beyond(painted: fl
     plate = np.random.default_rng(0).random((32, 32, 3))
     paint = np.full((32, 32, 1), 0.5)
     paint[3, 4] = painted
-    assert bool(fitted(plate, paint).target_transfer.coverage) == (0 <= painted <= 1)
-    assert not fitted(plate, plate).target_transfer.coverage.any(), "colour has no ends"
+    assert fitted(plate, paint).target_transfer.num_ends.tolist() == [2 if 0 <= painted <= 1 else 0]
+    assert not fitted(plate, plate).target_transfer.num_ends.any(), "colour has no ends"
+
+
+def test_colour_ends_at_black_where_much_of_it_is_just_that_and_nothing_is_darker() -> None:
+    plate = np.random.default_rng(0).random((32, 32, 3))
+    cut_out = plate.copy()
+    cut_out[:8, :2] = 0  # a 64th
+    cut_out[0, 0, 1] = -0.01
+    cut_out[1:, :, 2] = plate[1:, :, 2]  # two of 1024
+    assert fitted(plate, cut_out).target_transfer.num_ends.tolist() == [1, 0, 0]
+
+
+def test_a_matte_that_goes_on_as_colour_has_but_the_ends_of_its_curve() -> None:
+    plate = np.random.default_rng(0).random((32, 32, 3))
+    model = fitted(plate, plate)
+    black_or_white = (decoded(plate, (plate > 0.5).astype(float)),)
+    fit_ends(model, black_or_white, is_matte=True)
+    assert model.target_transfer.num_ends.tolist() == [2, 2, 2], "the curve of colour leaves white where it is"
+    model.target_transfer.set_curves([(0.0, 0.5)] * 3)
+    fit_ends(model, black_or_white, is_matte=True)
+    assert model.target_transfer.num_ends.tolist() == [1, 1, 1]
+    fit_ends(model, (decoded(plate, plate),), is_matte=False)
+    assert not model.target_transfer.num_ends.any()
 
 
 def test_a_mix_of_channels_is_found_and_constant_channels_do_not_disturb() -> None:

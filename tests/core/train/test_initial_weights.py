@@ -55,6 +55,16 @@ def test_the_same_channels_go_on_to_the_last_bit(weights: Path) -> None:
     assert same.leave.weight.abs().max() > 0
 
 
+def test_what_goes_on_ends_where_its_new_pairs_do(weights: Path) -> None:
+    painted = np.random.default_rng(0).random((32, 32, 4))
+    assert started_from(weights, spec(RGB, RGB + MATTE), pairs(3, 4), print).target_transfer.num_ends[3] == 2
+    painted[3, 4, 3] = -0.1
+    painted[:8, :, 1] = 0
+    there = (decoded(painted[..., :3], painted),)
+    model = started_from(weights, spec(RGB, RGB + MATTE), there, print)
+    assert model.target_transfer.num_ends.tolist() == [0, 1, 0, 0]
+
+
 def test_an_input_more_changes_nothing_at_first(weights: Path) -> None:
     said: list[str] = []
     before = started_from(weights, spec(RGB, RGB + MATTE), pairs(3, 4), print)

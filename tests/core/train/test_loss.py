@@ -17,6 +17,7 @@ from understudy.train.loss import (
     reduce_pixels,
     reduce_valid,
 )
+from understudy.train.transfer import Ends
 
 MEASURES: tuple[ErrorMeasure, ...] = get_args(ErrorMeasure)
 
@@ -66,20 +67,22 @@ def test_invalid_pixels_change_nothing(measure: ErrorMeasure) -> None:
     assert float(answer.grad.abs().max()) > 0
 
 
-ENDS = torch.tensor([True, True, False])[:, None, None]
-"""Of the first two of three channels."""
+_NUM_ENDS = torch.tensor([2, 1, 0])[:, None, None]
+ENDS = Ends(black=_NUM_ENDS > 0, white=_NUM_ENDS > 1)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_beyond_black_and_white_nothing_is_wrong_where_these_are_wanted(measure: ErrorMeasure) -> None:
     truth = torch.zeros(1, 3, 8, 8)
     truth[..., 4:] = 1
-    beyond = truth + torch.where(truth > 0.5, 0.3, -0.2) * torch.rand(1, 3, 8, 8)
-    beyond[:, 2] = truth[:, 2]
-    assert float(image_loss(beyond, truth, None, measure, ENDS)) == 0
-    assert float(image_loss(beyond, truth, None, measure)) > 0
-    beyond[:, 2] += beyond[:, 0] - truth[:, 0]
-    assert float(image_loss(beyond, truth, None, measure, ENDS)) > 0, "the third channel has no ends"
+    beyond = truth + torch.where(truth > 0.5, 0.3, -0.2)
+    black, white = truth == 0, truth == 1
+    for places, channels in ((black, [0, 1]), (white, [0])):
+        for channel in range(3):
+            one = truth.clone()
+            one[:, channel] = torch.where(places, beyond, truth)[:, channel]
+            assert (float(image_loss(one, truth, None, measure, ENDS)) == 0) == (channel in channels)
+            assert float(image_loss(one, truth, None, measure)) > 0
     short = truth + torch.where(truth > 0.5, -0.3, 0.2)
     torch.testing.assert_close(image_loss(short, truth, None, measure, ENDS), image_loss(short, truth, None, measure))
     grey = torch.full_like(truth, 0.5)
@@ -95,7 +98,7 @@ def test_what_is_beyond_an_end_is_not_moved_by_what_is_wrong_beside_it(measure: 
     assert torch.autograd.gradcheck(loss_of, answer, check_undefined_grad=False)
     (gradient,) = torch.autograd.grad(loss_of(answer), answer)
     _, error = loss_and_error(answer, truth, None, measure, ENDS)
-    beyond = ENDS & ((truth == 0) & (answer < 0) | (truth == 1) & (answer > 1))
+    beyond = ENDS.black & (truth == 0) & (answer < 0) | ENDS.white & (truth == 1) & (answer > 1)
     assert beyond.any()
     assert not gradient[beyond].any()
     assert not error[beyond].any()

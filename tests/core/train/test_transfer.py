@@ -79,15 +79,39 @@ def test_the_curve_is_asinh_from_the_smallest_number_to_the_largest(dtype: torch
     torch.testing.assert_close(transfer.encode(scene), expected, rtol=4 * rounding, atol=1e-43)
 
 
-def test_of_a_matte_black_and_white_are_ends_and_what_lies_between_comes_back_as_it_is() -> None:
-    transfer = Transfer(2)
-    transfer.set_coverage([True, False])
+def test_black_and_white_are_ends_and_what_lies_between_comes_back_as_it_is() -> None:
+    transfer = Transfer(3)
+    transfer.set_ends([2, 1, 0])
     values = torch.linspace(-0.5, 1.5, 20001, dtype=torch.float64).float()
-    matte, data = transfer.decode(values.expand(1, 2, 1, -1))[0, :, 0]
+    matte, cut_out, data = transfer.decode(values.expand(1, 3, 1, -1))[0, :, 0]
     assert data.equal(values)
-    assert (matte[values < HAIR] == 0).all()
+    for ended in (matte, cut_out):
+        assert (ended[values < HAIR] == 0).all()
+        between = (values >= 2 * HAIR) & (values <= 1 - 2 * HAIR)
+        assert ended[between].equal(values[between])
+        assert (ended.diff() >= 0).all()
+        assert ended.diff().max() < 2.01 * values.diff().max(), "no jump"
     assert (matte[values > 1 - HAIR] == 1).all()
-    between = (values >= 2 * HAIR) & (values <= 1 - 2 * HAIR)
-    assert matte[between].equal(values[between])
-    assert (matte.diff() >= 0).all()
-    assert matte.diff().max() < 2.01 * values.diff().max(), "no jump"
+    assert cut_out[values > 0.5].equal(values[values > 0.5])
+
+
+def test_colour_that_ends_at_black_is_as_it_was_from_a_ten_thousandth_on() -> None:
+    transfer = Transfer(1)
+    transfer.set_curves([choose_curve("R", np.zeros(1, np.float32))])
+    transfer.set_ends([1])
+    scene = torch.logspace(-8, 4, 1000)[None, None, None]
+    back = transfer.decode(transfer.encode(scene))
+    visible = scene >= 1.1e-4
+    torch.testing.assert_close(back[visible], scene[visible], rtol=1e-4, atol=0)
+    assert (back[scene < 5e-5] == 0).all()
+    assert (transfer.decode(-scene) == 0).all()
+
+
+def test_which_channels_have_ends_is_told_for_the_loss() -> None:
+    transfer = Transfer(3)
+    assert transfer.ends() is None
+    transfer.set_ends([0, 1, 2])
+    ends = transfer.ends()
+    assert ends is not None
+    assert ends.black.flatten().tolist() == [False, True, True]
+    assert ends.white.flatten().tolist() == [False, False, True]

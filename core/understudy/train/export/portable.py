@@ -34,7 +34,7 @@ class PortableUnderstudy(nn.Module):
         layers = _plain_copy(model)
         self.input_gain, self.input_scale = _curves(layers.input_transfer)
         self.target_gain, self.target_scale = _curves(layers.target_transfer)
-        self.target_coverage: list[float] = layers.target_transfer.coverage.tolist()
+        self.target_ends: list[float] = layers.target_transfer.num_ends.tolist()
         self.guess_matrix: list[list[float]] = layers.guess_matrix.tolist()
         self.guess_offset: list[float] = layers.guess_offset.tolist()
         self.enter, self.down = layers.unet.enter, layers.unet.down
@@ -63,11 +63,10 @@ class PortableUnderstudy(nn.Module):
     def decode(self, encoded: Tensor) -> Tensor:
         gain = torch.tensor(self.target_gain, dtype=torch.float32, device=encoded.device).reshape(1, -1, 1, 1)
         scale = torch.tensor(self.target_scale, dtype=torch.float32, device=encoded.device).reshape(1, -1, 1, 1)
-        unscaled = encoded / scale
+        num_ends = torch.tensor(self.target_ends, dtype=torch.float32, device=encoded.device).reshape(1, -1, 1, 1)
+        unscaled = ended(encoded, num_ends, self.hair) / scale
         curved = torch.sinh(unscaled) / gain.clamp(min=1e-30)
-        scene = self.known(torch.where(gain > 0, curved, unscaled).clamp(-self.largest, self.largest))
-        coverage = torch.tensor(self.target_coverage, dtype=torch.float32, device=encoded.device).reshape(1, -1, 1, 1)
-        return torch.where(coverage > 0, ended(scene, self.hair), scene)
+        return self.known(torch.where(gain > 0, curved, unscaled).clamp(-self.largest, self.largest))
 
     def guess(self, encoded: Tensor) -> Tensor:
         matrix = torch.tensor(self.guess_matrix, dtype=torch.float32, device=encoded.device)  # Cout Cin

@@ -35,7 +35,7 @@ def lively_model(
     model = Understudy(NetworkSpec(input_channels=inputs, target_channels=targets, model_size=size))
     model.input_transfer.set_curves([choose_curve(channel, USUAL) for channel in inputs])
     model.target_transfer.set_curves([choose_curve(channel, USUAL) for channel in targets])
-    model.target_transfer.set_coverage([is_matte(channel) for channel in targets])
+    model.target_transfer.set_ends([2 if is_matte(channel) else int(channel == "G") for channel in targets])
     model.guess_matrix.copy_(torch.eye(len(targets), len(inputs)) * 0.97)
     model.guess_offset.copy_(torch.linspace(-0.01, 0.02, len(targets)))
     with torch.no_grad():
