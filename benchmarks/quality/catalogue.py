@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks.shots import footage, street
+from benchmarks.shots import footage, screen, street
 from benchmarks.shots.footage import BALL, BALL_FRAMES, Pan
-from benchmarks.shots.shot import MATTE, RGB, Example, Kind, Shot
+from benchmarks.shots.shot import MATTE, RGB, RGBA, Example, Kind, Shot
 from benchmarks.shots.street import Move
 from tests.footage import FOOTAGE
 
@@ -49,6 +49,8 @@ DEVELOPMENT = {
         painted=(1, 4, 8),
         footage=BALL,
     ),
+    "key": Shot(kind="matte", wanted=MATTE, example=screen.key, frames=FRAMES, painted=PAINTED),
+    "cut out": Shot(kind="look", wanted=RGBA, example=screen.cut_out, frames=FRAMES, painted=PAINTED),
 }
 FINAL = {
     "rig removal, aside": _street("cleanup", street.rig, KEPT_ASIDE),

@@ -18,7 +18,7 @@ from understudy.train.crops import BLOCK, most_interesting
 from understudy.train.guess import fit_guess
 from understudy.train.network import Understudy
 from understudy.train.run import Preview
-from understudy.train.transfer import STRAIGHT, Transfer, choose_curve
+from understudy.train.transfer import HAIR, STRAIGHT, Transfer, choose_curve
 
 SAMPLE_PIXELS = 200_000
 """Pixels, over the whole set, from which curves and guess are fitted."""
@@ -50,9 +50,8 @@ def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bo
     ]
     model.input_transfer.set_curves(curves_in)
     model.target_transfer.set_curves(curves_out)
-    _set_ends(model, targets, is_matte=is_matte)
-    encoded_in = model.input_transfer.encode(torch.from_numpy(inputs.T[:, :, None]))[..., 0].numpy().T
-    encoded_out = model.target_transfer.encode(torch.from_numpy(targets.T[:, :, None]))[..., 0].numpy().T
+    encoded_in, encoded_out = _encoded(inputs, model.input_transfer), _encoded(targets, model.target_transfer)
+    _set_ends(model, encoded_out, is_matte=is_matte)
     matrix, offset = fit_guess(encoded_in, encoded_out)
     model.guess_matrix.copy_(torch.from_numpy(matrix))
     model.guess_offset.copy_(torch.from_numpy(offset))
@@ -61,24 +60,33 @@ def fit_model(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bo
 
 def fit_ends(model: Understudy, pairs: tuple[DecodedPair, ...], *, is_matte: bool = False) -> None:
     """Of a model that goes on with these pairs, whatever it learnt from before."""
-    _set_ends(model, sample_pixels(pairs)[1], is_matte=is_matte)
+    _, targets = sample_pixels(pairs)
+    _set_ends(model, _encoded(targets, model.target_transfer), is_matte=is_matte)
 
 
 def _set_ends(model: Understudy, targets: Pixels, *, is_matte: bool) -> None:
-    """`targets`: P C, scene-linear."""
-    transfer, channels = model.target_transfer, model.spec.target_channels
-    white = transfer.encode(torch.ones(1, len(channels), 1, 1)).flatten().tolist()
+    """`targets`: P C in transfer space."""
+    channels = model.spec.target_channels
+    white = _encoded(np.ones((1, len(channels)), np.float32), model.target_transfer)[0]
     may_end = [(is_matte or is_matte_name(name)) and math.isclose(white[c], 1) for c, name in enumerate(channels)]
-    transfer.set_ends([_num_ends(targets[:, c], may_end_at_white=may) for c, may in enumerate(may_end)])
+    model.target_transfer.set_ends([_num_ends(targets[:, c], may_end_at_white=may) for c, may in enumerate(may_end)])
 
 
 def _num_ends(values: Pixels, *, may_end_at_white: bool) -> int:
     """As of `Transfer.set_ends`. What is scaled by some filters, or painted so, is beyond black and white."""
-    if values.min(initial=0.0) < 0:
+    if values.min(initial=0.0) < -HAIR:
         return 0
-    if may_end_at_white and values.max(initial=0.0) <= 1:
+    if may_end_at_white and values.max(initial=0.0) <= 1 + HAIR:
         return 2
-    return int(np.mean(values == 0) >= BLACK_SHARE)
+    return int(np.count_nonzero(values == 0) >= BLACK_SHARE * max(values.size, 1))
+
+
+def _encoded(pixels: NDArray[np.floating], transfer: Transfer) -> Pixels:
+    """Scene-linear, P C or H W C -> P C in transfer space. Half is quick to encode."""
+    picture = pixels if pixels.ndim == 3 else pixels[:, None]
+    scene = torch.from_numpy(np.array(picture)).permute(2, 0, 1)[None]  # 1 C H W
+    values: Pixels = transfer.encode(scene).movedim(1, -1).flatten(end_dim=-2).numpy()  # P C
+    return values
 
 
 def paint_size(errors: Pixels) -> float:
@@ -142,15 +150,10 @@ def preview_of(model: Understudy, pair: DecodedPair, crop_size: int) -> Preview:
 def _guess_error(model: Understudy, inputs: NDArray[np.floating], targets: NDArray[np.floating]) -> Pixels:
     """H W, the mean over channels."""
 
-    def encoded(pixels: NDArray[np.floating], transfer: Transfer) -> Pixels:
-        scene = torch.from_numpy(np.array(pixels)).permute(2, 0, 1)[None]  # 1 C h w; half is quick to encode
-        values: Pixels = transfer.encode(scene).movedim(1, -1).flatten(end_dim=-2).numpy()  # P C
-        return values
-
     matrix, offset = model.guess_matrix.numpy(), model.guess_offset.numpy()[:, None]
-    error = matrix @ encoded(inputs, model.input_transfer).T  # C P: a few long rows are quicker than many short ones
+    error = matrix @ _encoded(inputs, model.input_transfer).T  # C P: a few long rows are quicker than many short ones
     error += offset
-    error -= encoded(targets, model.target_transfer).T
+    error -= _encoded(targets, model.target_transfer).T
     np.abs(error, out=error)
     mean: Pixels = np.full(len(error), 1 / len(error), np.float32) @ error  # of few numbers, quicker than mean
     return mean.reshape(inputs.shape[:2])

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from benchmarks.quality.catalogue import DEVELOPMENT, FINAL
 from benchmarks.quality.scores import STOPS, scores
+from benchmarks.shots.shot import RGB, RGBA
 
 from understudy.frames.image import FloatPixels
-
-RGB = ("R", "G", "B")
 
 
 def moving(frame: int) -> FloatPixels:
@@ -67,3 +66,5 @@ def test_a_shot_has_work_to_do_and_leaves_the_rest(name: str) -> None:
         assert 0.002 < changed.mean() < 0.3
     if shot.kind == "matte":
         assert 0.005 < pair.wanted.mean() < 0.6
+    if shot.wanted == RGBA:
+        assert (pair.wanted == 0).all(axis=2).mean() > 0.5, "cut out"
