@@ -76,7 +76,7 @@ def _in_short(facts: Facts) -> list[str]:
         f"Makes {', '.join(spec.target_channels)} from {', '.join(spec.input_channels)}, frame by frame. It has learnt "
         f"that from {_counted(frames, 'painted frame')}: expect it to work on the shot they are of, and elsewhere only "
         f"after a look. Pixels go in and come out scene-linear, in `{facts.model.card.working_space}`, at any size; "
-        "values are not clamped."
+        "what is brighter than white stays so, but in mattes."
     )
 
 
