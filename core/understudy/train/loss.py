@@ -42,22 +42,6 @@ def reduce_valid(valid: Tensor, reduction: int) -> Tensor:
     return valid if reduction == 1 else -functional.max_pool2d(-valid, reduction)
 
 
-def image_loss(
-    answer: Tensor,
-    truth: Tensor,
-    valid: Tensor | None,
-    measure: ErrorMeasure = "squared",
-    ends: Ends | None = None,
-) -> Tensor:
-    """Mean error plus EDGE_WEIGHT times that of the horizontal and vertical differences; a scalar.
-
-    Every crop counts the same, however many of its pixels are valid: the loss of a batch is the mean of its parts'.
-    answer, truth: N C H W in transfer space. valid: N 1 H W of 0 and 1, or None when all are.
-    ends: `Transfer.ends` of the target.
-    """
-    return loss_and_error(answer, truth, valid, measure, ends)[0]
-
-
 def loss_and_error(
     answer: Tensor,
     truth: Tensor,
@@ -65,9 +49,13 @@ def loss_and_error(
     measure: ErrorMeasure = "squared",
     ends: Ends | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The image_loss, and what it is of: answer - truth, N C H W, 0 where it does not count; no gradient runs through.
+    """Mean error plus EDGE_WEIGHT times that of the horizontal and vertical differences, a scalar; and what it is of.
 
-    It does not where it is not valid, nor beyond an end.
+    That is answer - truth, N C H W, 0 where it does not count, as it is not valid or beyond an end; no gradient runs
+    through it. Every crop counts the same, however many of its pixels are valid: the loss of a batch is the mean of its
+    parts'.
+    answer, truth: N C H W in transfer space. valid: N 1 H W of 0 and 1, or None when all are.
+    ends: `Transfer.ends` of the target.
     """
     both: tuple[Tensor, Tensor] = _ImageLoss.apply(answer, truth, valid, measure, ends)  # type: ignore[no-untyped-call]
     return both
@@ -91,9 +79,9 @@ class _ImageLoss(torch.autograd.Function):
             valid = torch.ones_like(answer) * valid  # N C H W, as arithmetic between unlike shapes is slow
             beside, below = valid[..., 1:] * valid[..., :-1], valid[..., 1:, :] * valid[..., :-1, :]
         error = _masked(answer - truth, valid)
-        beyond_ends = None if ends is None else _beyond(ends, error, truth)
-        if beyond_ends is not None:
-            error.masked_fill_(beyond_ends, 0)
+        ended = None if ends is None else _beyond_ends(error, truth, ends)
+        if ended is not None:
+            error.masked_fill_(ended, 0)
         across, down = _masked(error.diff(dim=3), beside), _masked(error.diff(dim=2), below)
         pixels = _weighted(error, valid, 1.0)
         parts = [pixels, _weighted(across, beside, EDGE_WEIGHT), _weighted(down, below, EDGE_WEIGHT)]
@@ -102,8 +90,8 @@ class _ImageLoss(torch.autograd.Function):
         loss = torch.dot(_in_memory_order(error), _in_memory_order(gradient)) / 2  # as of every sum of squares
         if beyond is not None:
             loss += beyond
-        if beyond_ends is not None:  # nor do errors beside it draw at it
-            gradient.masked_fill_(beyond_ends, 0)
+        if ended is not None:  # nor do errors beside it draw at it
+            gradient.masked_fill_(ended, 0)
         ctx.save_for_backward(gradient)
         ctx.mark_non_differentiable(error)
         ctx.set_materialize_grads(False)
@@ -116,7 +104,7 @@ class _ImageLoss(torch.autograd.Function):
         return gradient * slope, None, None, None, None
 
 
-def _beyond(ends: Ends, error: Tensor, truth: Tensor) -> Tensor:
+def _beyond_ends(error: Tensor, truth: Tensor, ends: Ends) -> Tensor:
     """Where black is wanted and the answer is darker, or white and it is brighter: N C H W of bool."""
     darker = (truth <= HAIR).logical_and_(error < 0).logical_and_(ends.black)
     return darker.logical_or_((truth >= 1 - HAIR).logical_and_(error > 0).logical_and_(ends.white))

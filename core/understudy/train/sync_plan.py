@@ -19,7 +19,7 @@ from understudy.train.device import Machine
 from understudy.train.drawn import Batch
 from understudy.train.gather import gather
 from understudy.train.group import Group
-from understudy.train.loss import image_loss
+from understudy.train.loss import loss_and_error
 from understudy.train.network import Understudy
 from understudy.train.recordings import played
 from understudy.train.run import Run
@@ -187,7 +187,7 @@ def step_seconds(
             encoded = batch.encoded(model, reduction)
             with machine.autocast():
                 answer = learner.answer(encoded.input)
-            loss = image_loss(answer, encoded.target, None)
+            loss, _ = loss_and_error(answer, encoded.target, None)
             learner.backward(loss, 0)
             model.zero_grad(set_to_none=True)
             return loss.detach()

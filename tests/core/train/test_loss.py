@@ -12,7 +12,6 @@ from understudy.train.loss import (
     ABSOLUTE_SHARE,
     ROUNDNESS,
     ErrorMeasure,
-    image_loss,
     loss_and_error,
     reduce_pixels,
     reduce_valid,
@@ -24,18 +23,18 @@ MEASURES: tuple[ErrorMeasure, ...] = get_args(ErrorMeasure)
 
 def test_loss_of_equal_pictures_is_zero_and_of_a_constant_error_its_square() -> None:
     truth = torch.rand(2, 3, 8, 8)
-    assert float(image_loss(truth, truth, None)) == 0
-    torch.testing.assert_close(image_loss(truth + 0.25, truth, None), torch.tensor(0.0625))
-    torch.testing.assert_close(image_loss(truth + 0.25, truth, torch.ones(2, 1, 8, 8)), torch.tensor(0.0625))
+    assert float(loss_and_error(truth, truth, None)[0]) == 0
+    torch.testing.assert_close(loss_and_error(truth + 0.25, truth, None)[0], torch.tensor(0.0625))
+    torch.testing.assert_close(loss_and_error(truth + 0.25, truth, torch.ones(2, 1, 8, 8))[0], torch.tensor(0.0625))
 
 
 def test_a_sharp_error_has_a_share_of_its_size() -> None:
     truth = torch.rand(2, 1, 8, 8)
-    assert float(image_loss(truth, truth, None, "sharp")) == 0
+    assert float(loss_and_error(truth, truth, None, "sharp")[0]) == 0
     for valid in (None, torch.ones(2, 1, 8, 8)):
-        loss = float(image_loss(truth - 0.25, truth, valid, "sharp"))
+        loss = float(loss_and_error(truth - 0.25, truth, valid, "sharp")[0])
         assert loss == pytest.approx(0.0625 + ABSOLUTE_SHARE * (0.25 - ROUNDNESS / 2), abs=1e-6)
-        small = float(image_loss(truth + ROUNDNESS / 2, truth, valid, "sharp"))
+        small = float(loss_and_error(truth + ROUNDNESS / 2, truth, valid, "sharp")[0])
         assert small == pytest.approx((ROUNDNESS / 2) ** 2 * (1 + ABSOLUTE_SHARE / (2 * ROUNDNESS)), rel=1e-3)
 
 
@@ -48,8 +47,8 @@ def test_the_gradient_is_what_small_changes_show(measure: ErrorMeasure, size: fl
     holes = torch.ones(2, 1, 4, 5, dtype=torch.float64)
     holes[0, :, 1:3, 2] = 0
     for valid in (None, holes):
-        loss_of = partial(image_loss, truth=truth, valid=valid, measure=measure)
-        assert torch.autograd.gradcheck(loss_of, answer, check_undefined_grad=False)
+        of_answer = partial(loss_and_error, truth=truth, valid=valid, measure=measure)
+        assert torch.autograd.gradcheck(of_answer, answer, check_undefined_grad=False)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -57,11 +56,11 @@ def test_invalid_pixels_change_nothing(measure: ErrorMeasure) -> None:
     truth, answer = torch.rand(1, 3, 8, 8), torch.rand(1, 3, 8, 8, requires_grad=True)
     valid = torch.ones(1, 1, 8, 8)
     valid[..., 2:5, 3:6] = 0
-    loss = image_loss(answer, truth, valid, measure)
+    loss = loss_and_error(answer, truth, valid, measure)[0]
     loss.backward()  # type: ignore[no-untyped-call]
     other = answer.detach().clone()
     other[..., 2:5, 3:6] += 100
-    torch.testing.assert_close(image_loss(other, truth, valid, measure), loss.detach())
+    torch.testing.assert_close(loss_and_error(other, truth, valid, measure)[0], loss.detach())
     assert answer.grad is not None
     assert float(answer.grad[..., 2:5, 3:6].abs().max()) == 0
     assert float(answer.grad.abs().max()) > 0
@@ -81,12 +80,16 @@ def test_beyond_black_and_white_nothing_is_wrong_where_these_are_wanted(measure:
         for channel in range(3):
             one = truth.clone()
             one[:, channel] = torch.where(places, beyond, truth)[:, channel]
-            assert (float(image_loss(one, truth, None, measure, ENDS)) == 0) == (channel in channels)
-            assert float(image_loss(one, truth, None, measure)) > 0
+            assert (float(loss_and_error(one, truth, None, measure, ENDS)[0]) == 0) == (channel in channels)
+            assert float(loss_and_error(one, truth, None, measure)[0]) > 0
     short = truth + torch.where(truth > 0.5, -0.3, 0.2)
-    torch.testing.assert_close(image_loss(short, truth, None, measure, ENDS), image_loss(short, truth, None, measure))
+    torch.testing.assert_close(
+        loss_and_error(short, truth, None, measure, ENDS)[0], loss_and_error(short, truth, None, measure)[0]
+    )
     grey = torch.full_like(truth, 0.5)
-    torch.testing.assert_close(image_loss(beyond, grey, None, measure, ENDS), image_loss(beyond, grey, None, measure))
+    torch.testing.assert_close(
+        loss_and_error(beyond, grey, None, measure, ENDS)[0], loss_and_error(beyond, grey, None, measure)[0]
+    )
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -94,10 +97,10 @@ def test_what_is_beyond_an_end_is_not_moved_by_what_is_wrong_beside_it(measure: 
     torch.manual_seed(0)
     truth = torch.rand(2, 3, 4, 5, dtype=torch.float64).mul(3).sub(1).clamp(0, 1)  # a third black, a third white
     answer = (truth + 0.2 * torch.randn(2, 3, 4, 5, dtype=torch.float64)).requires_grad_()
-    loss_of = partial(image_loss, truth=truth, valid=None, measure=measure, ends=ENDS)
-    assert torch.autograd.gradcheck(loss_of, answer, check_undefined_grad=False)
-    (gradient,) = torch.autograd.grad(loss_of(answer), answer)
-    _, error = loss_and_error(answer, truth, None, measure, ENDS)
+    of_answer = partial(loss_and_error, truth=truth, valid=None, measure=measure, ends=ENDS)
+    assert torch.autograd.gradcheck(of_answer, answer, check_undefined_grad=False)
+    loss, error = of_answer(answer)
+    (gradient,) = torch.autograd.grad(loss, answer)
     beyond = ENDS.black & (truth == 0) & (answer < 0) | ENDS.white & (truth == 1) & (answer > 1)
     assert beyond.any()
     assert not gradient[beyond].any()
@@ -116,7 +119,7 @@ def test_the_error_that_is_told_is_of_valid_pixels_and_remembers_nothing() -> No
 
 def test_all_invalid_is_no_error() -> None:
     nothing = torch.zeros(1, 1, 4, 4)
-    assert float(image_loss(torch.rand(1, 1, 4, 4), torch.rand(1, 1, 4, 4), nothing)) == 0
+    assert float(loss_and_error(torch.rand(1, 1, 4, 4), torch.rand(1, 1, 4, 4), nothing)[0]) == 0
 
 
 @pytest.mark.parametrize("num_first", [1, 2, 4])
@@ -129,13 +132,15 @@ def test_the_loss_of_a_batch_is_the_mean_of_its_parts_however_many_pixels_count(
     valid[3, :, :, 5] = 0
     valid[4] = 0
     parts = [slice(None, num_first), slice(num_first, None)]
-    shares = [len(answer[part]) / 5 * image_loss(answer[part], truth[part], valid[part]) for part in parts]
-    torch.testing.assert_close(sum(shares), image_loss(answer, truth, valid), rtol=1e-14, atol=0)
+    shares = [len(answer[part]) / 5 * loss_and_error(answer[part], truth[part], valid[part])[0] for part in parts]
+    torch.testing.assert_close(sum(shares), loss_and_error(answer, truth, valid)[0], rtol=1e-14, atol=0)
 
 
 def test_crops_whose_pixels_all_count_weigh_the_same_with_and_without_saying_so() -> None:
     answer, truth = torch.rand(3, 3, 8, 8), torch.rand(3, 3, 8, 8)
-    torch.testing.assert_close(image_loss(answer, truth, torch.ones(3, 1, 8, 8)), image_loss(answer, truth, None))
+    torch.testing.assert_close(
+        loss_and_error(answer, truth, torch.ones(3, 1, 8, 8))[0], loss_and_error(answer, truth, None)[0]
+    )
 
 
 def test_a_reduced_pixel_counts_only_if_all_behind_it_do() -> None:

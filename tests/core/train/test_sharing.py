@@ -28,7 +28,7 @@ from torch import Tensor
 from understudy.settings import Compression
 from understudy.train.gather import gather
 from understudy.train.group import Group
-from understudy.train.loss import image_loss
+from understudy.train.loss import loss_and_error
 from understudy.train.sharing import Alone, Averaging, Gradients, Outer, Overlap, Sharing
 from understudy.train.state import TrainingState
 from understudy.train.sync_plan import SyncPlan
@@ -160,7 +160,7 @@ def own_loss(state: TrainingState, steps_before: int) -> Tensor:
     assert state.waking
     state.waking.begin_step(steps_before + 1)
     answer = model.encoded_answer(model.input_transfer.encode(batch.input))
-    return image_loss(answer, model.target_transfer.encode(batch.target), batch.valid)
+    return loss_and_error(answer, model.target_transfer.encode(batch.target), batch.valid)[0]
 
 
 def train_and_flush(group: Group, plan: SyncPlan, num_steps: int) -> tuple[Tensor, Tensor]:
